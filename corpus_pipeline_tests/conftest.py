@@ -1,0 +1,84 @@
+"""Fixtures for all tests: a real PostgreSQL server a worker, a fresh database a test."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
+from corpus_pipeline.settings import Settings
+from corpus_pipeline.store import Database, StageContext
+from corpus_pipeline.store.embedded import start_embedded_server
+from corpus_pipeline.store.migrations import apply_migrations
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+DATA_FOLDERS = (Path(os.environ.get("CORPUS_TEST_DATA", "/nonexistent")), Path(__file__).parents[2] / "shared" / "data")
+AS_OF = date(2026, 11, 1)
+
+
+@pytest.fixture(scope="session")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """URL of an embedded server shared by the tests of one worker; its database is the migrated template."""
+    url = start_embedded_server(tmp_path_factory.mktemp("server"), database="template_corpus")
+    apply_migrations(url)
+    return url
+
+
+@pytest.fixture
+def database_url(server_url: str) -> Iterator[str]:
+    """URL of a fresh, migrated database."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    admin = server_url.replace("/template_corpus", "/postgres")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template_corpus").format(sql.Identifier(name)))
+    yield server_url.replace("/template_corpus", f"/{name}")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An open pool on a fresh, migrated database."""
+    with Database.connect(database_url, pool_size=4) as opened:
+        yield opened
+
+
+@pytest.fixture
+def corpus_folder(tmp_path: Path) -> Path:
+    """An empty source folder."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def context(database: Database, corpus_folder: Path, tmp_path: Path) -> StageContext:
+    """A stage context for corpus ``handbook``, whose source is ``corpus_folder``."""
+    spec = CorpusSpec(slug="handbook", base_folder=tmp_path, owner="docs@example.com", source=SourceSpec(url="docs"))
+    return StageContext(
+        database=database,
+        settings=Settings(home=tmp_path / "state", config=tmp_path / "corpora.yaml", workers=2),
+        registry=Registry(path=tmp_path / "corpora.yaml", corpora={"handbook": spec}),
+        spec=spec,
+        as_of=AS_OF,
+        run_id="test-run",
+    )
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of the real corpora; the test is skipped where it is absent."""
+    for folder in DATA_FOLDERS:
+        if folder.is_dir():
+            return folder
+    pytest.skip("the real corpora are absent (set CORPUS_TEST_DATA to their folder)")
