@@ -259,12 +259,12 @@ class ConvertedDocument(Record):
         page_count: int | None = None,
         properties: dict[str, str] | None = None,
     ) -> ConvertedDocument:
-        """Joins blocks in order, drops blocks without text (pictures excepted) and sets spans.
+        r"""Joins blocks in order, drops blocks without text and sets spans.
 
         >>> doc = ConvertedDocument.from_blocks([Block(kind=BlockKind.HEADING, text="A", level=1),
         ...                                      Block(kind=BlockKind.PARAGRAPH, text="b")])
         >>> doc.text, doc.blocks[1].char_start
-        ('A\\n\\nb', 3)
+        ('A\n\nb', 3)
         """
         kept = [block for block in blocks if block.text.strip()]
         spanned = []
