@@ -5,6 +5,7 @@ Tree::
     CorpusPipelineError
     ├── ConfigurationError        corpora.yaml, sidecars, manifests, environment
     │   ├── RegistryError         one or more faults in corpora.yaml, each with file, line and key
+    │   │   └── GoldenQueriesError   the same for a file of golden queries
     │   └── SettingsError         an environment variable that cannot be used
     ├── StoreError                the database
     │   ├── DatabaseUnreachableError
@@ -22,6 +23,8 @@ Tree::
     ├── ModelUnavailableError     weights or an optional package are missing
     ├── GateError                 a blocking check failed
     │   └── PublicationRefusedError   the verdicts do not allow publication
+    ├── SearchError               a query cannot be run as it was asked
+    │   └── NothingPublishedError     no generation of the asked corpora is published
     ├── PublicationHeldError      the corpus was rolled back and waits for `resume`
     └── UnknownCorpusError        a slug that corpora.yaml does not have
 
@@ -44,13 +47,16 @@ __all__ = [
     "DiskFullError",
     "Fault",
     "GateError",
+    "GoldenQueriesError",
     "MigrationError",
     "MissingExtensionError",
     "ModelUnavailableError",
+    "NothingPublishedError",
     "PublicationHeldError",
     "PublicationRefusedError",
     "RegistryError",
     "SchemaDriftError",
+    "SearchError",
     "SettingsError",
     "SourceUnavailableError",
     "StageError",
@@ -108,6 +114,10 @@ class RegistryError(ConfigurationError):
     def __init__(self, faults: Sequence[Fault], *, remedy: str = "") -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in faults), remedy=remedy)
+
+
+class GoldenQueriesError(RegistryError):
+    """All faults of a file of golden queries, reported together."""
 
 
 class SettingsError(ConfigurationError):
@@ -185,6 +195,14 @@ class GateError(CorpusPipelineError):
 
 class PublicationRefusedError(GateError):
     """The stored verdicts do not allow this corpus to be published."""
+
+
+class SearchError(CorpusPipelineError):
+    """A query cannot be run as it was asked."""
+
+
+class NothingPublishedError(SearchError):
+    """No generation of the asked corpora is published."""
 
 
 class PublicationHeldError(CorpusPipelineError):
