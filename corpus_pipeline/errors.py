@@ -18,6 +18,7 @@ Tree::
     ├── StageError                the chain
     │   ├── UpstreamMissingError      an earlier stage has not run, or has run again since
     │   ├── CorpusBusyError           another run holds this corpus
+    │   ├── SourceChangedError        a file is no longer what the inventory recorded
     │   └── SourceUnavailableError    the folder or URL of a corpus cannot be listed
     ├── ConversionError           one document could not be converted; carries its quarantine class
     ├── ModelUnavailableError     weights or an optional package are missing
@@ -58,6 +59,7 @@ __all__ = [
     "SchemaDriftError",
     "SearchError",
     "SettingsError",
+    "SourceChangedError",
     "SourceUnavailableError",
     "StageError",
     "StoreError",
@@ -166,6 +168,10 @@ class UpstreamMissingError(StageError):
 
 class CorpusBusyError(StageError):
     """Another run works on this corpus."""
+
+
+class SourceChangedError(StageError):
+    """A file is no longer what the inventory recorded: edited, moved or gone since."""
 
 
 class SourceUnavailableError(StageError):
