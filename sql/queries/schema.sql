@@ -5,7 +5,7 @@ WITH ours AS (
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('corpus', 'serving')
-      AND NOT (n.nspname = 'serving' AND c.relname ~ '^fragments_')
+      AND NOT (n.nspname = 'serving' AND c.relname ~ '^(fragments|parents)_')
 )
 SELECT line FROM (
     SELECT format('relation %s.%s kind=%s rls=%s force=%s acl=%s', nspname, relname, relkind, relrowsecurity, relforcerowsecurity,
@@ -26,7 +26,7 @@ SELECT line FROM (
     FROM ours o JOIN pg_constraint k ON k.conrelid = o.oid WHERE k.contype <> 'n'
     UNION ALL
     SELECT format('policy %s.%s %s cmd=%s using=%s check=%s', schemaname, tablename, policyname, cmd, qual, with_check)
-    FROM pg_policies WHERE schemaname IN ('corpus', 'serving') AND NOT tablename ~ '^fragments_'
+    FROM pg_policies WHERE schemaname IN ('corpus', 'serving') AND NOT tablename ~ '^(fragments|parents)_'
     UNION ALL
     SELECT format('trigger %s.%s %s', o.nspname, o.relname, pg_get_triggerdef(t.oid))
     FROM ours o JOIN pg_trigger t ON t.tgrelid = o.oid WHERE NOT t.tgisinternal
