@@ -1,0 +1,91 @@
+"""Live progress of an ingestion: a bar for the work at hand, a line for each finished stage."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from corpus_pipeline.cli.output import err, safe
+from corpus_pipeline.records import Stage
+from corpus_pipeline.store import StageResult, Verdict
+
+__all__ = ["LiveObserver"]
+
+STAGE_WIDTH = max(len(stage.value) for stage in Stage)
+UNINTERESTING = {"root", "generation"}
+MAX_DOCUMENTS_SHOWN = 5
+
+
+class LiveObserver:
+    """Draws on standard error, so that standard output stays clean for ``--json``."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=err,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def start(self, stage: Stage, total: int | None, what: str) -> None:
+        """Shows a new bar in place of the last."""
+        self._drop_bar()
+        self._task = self._progress.add_task(f"{stage.value}: {safe(what)}", total=total)
+
+    def advance(self, items: int = 1) -> None:
+        """Moves the bar."""
+        if self._task is not None:
+            self._progress.advance(self._task, items)
+
+    def note(self, message: str) -> None:
+        """Prints a line above the bar."""
+        self._progress.console.print(f"  [yellow]![/] {safe(message)}")
+
+    def stage_finished(self, result: StageResult) -> None:
+        """Prints the stage's counts."""
+        self._drop_bar()
+        counts = ", ".join(
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in result.counts.items()
+            if name not in UNINTERESTING and value not in (0, 0.0, "")
+        )
+        self._progress.console.print(
+            f"  [green]✔[/] {result.stage.value:<{STAGE_WIDTH}} {result.seconds:7.1f} s  {safe(counts)}"
+            + ("  [dim](unchanged)[/]" if result.unchanged else "")
+        )
+
+    def check_finished(self, verdict: Verdict) -> None:
+        """Prints failed expectations with the first documents and what to do."""
+        for failure in verdict.failures:
+            critical = failure["severity"] == "critical"
+            mark = "[bold red]✘ check failed[/]" if critical else "[yellow]! warning[/]"
+            self._progress.console.print(
+                f"    {mark} {safe(failure['expectation'])}: expected {safe(failure['expected'])}; "
+                f"found {safe(failure['found'])}"
+            )
+            for document in failure["documents"][:MAX_DOCUMENTS_SHOWN]:
+                detail = failure["details"].get(document, "")
+                self._progress.console.print(f"        {safe(document)}{f' — {safe(detail)}' if detail else ''}")
+            if len(failure["documents"]) > MAX_DOCUMENTS_SHOWN:
+                self._progress.console.print(f"        … and {len(failure['documents']) - MAX_DOCUMENTS_SHOWN} more")
+            self._progress.console.print(f"        to do: {safe(failure['remedy'])}")
+
+    def _drop_bar(self) -> None:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+            self._task = None

@@ -1,0 +1,64 @@
+"""What commands print: tables for people, JSON for programs, errors on one screen.
+
+Text that comes from documents or file names goes through :func:`safe` before it reaches
+a terminal: control characters would otherwise move the cursor or change the title.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from corpus_pipeline.errors import CorpusPipelineError
+from corpus_pipeline.records import _as_json
+
+__all__ = ["err", "out", "print_error", "print_json", "safe", "table"]
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False)
+
+
+def safe(value: object) -> str:
+    r"""Text without control characters and without rich markup; line breaks become spaces.
+
+    >>> safe("a\x1b[31mb\nc")
+    'a\\[31mb c'
+    """
+    text = " ".join(str(value).split())
+    return escape("".join(character for character in text if unicodedata.category(character)[0] != "C"))
+
+
+def print_json(value: Any) -> None:
+    """Writes one JSON document to standard output and nothing else."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()) -> Table:
+    """A table whose cells are made safe; columns named in ``numbers`` are right-aligned."""
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", expand=False)
+    for column in columns:
+        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*[safe(cell) if cell is not None else "" for cell in row])
+    return made
+
+
+def print_error(error: CorpusPipelineError) -> None:
+    """The error and its remedy on standard error, with the chain of causes on one line each."""
+    text = Text("error: ", style="bold red")
+    text.append("\n".join(_plain(line) for line in error.message.splitlines()), style="default")
+    err.print(text)
+    if error.remedy:
+        err.print(Text("to do: ", style="bold") + Text(_plain(error.remedy), style="default"))
+
+
+def _plain(line: str) -> str:
+    return "".join(character for character in line if character == "\t" or unicodedata.category(character)[0] != "C")

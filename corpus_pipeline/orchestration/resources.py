@@ -1,0 +1,52 @@
+"""The one resource: opens the database once a process and makes a stage context per corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from corpus_pipeline.orchestration.observer import RunObserver
+from corpus_pipeline.registry import Registry, load_registry
+from corpus_pipeline.settings import Settings, load_settings
+from corpus_pipeline.store import Database, Progress, StageContext
+
+__all__ = ["PipelineResource"]
+
+
+@dataclass
+class PipelineResource:
+    """Registry, settings and database of a run.
+
+    Attributes:
+        observer: Who watches; ``None`` means the run's own log.
+    """
+
+    settings: Settings = field(default_factory=load_settings)
+    observer: RunObserver | None = None
+
+    @cached_property
+    def registry(self) -> Registry:
+        """corpora.yaml, read once per process."""
+        return load_registry(self.settings.config)
+
+    @cached_property
+    def database(self) -> Database:
+        """The open pool; the embedded server starts and migrations run at first use."""
+        return Database.open(self.settings)
+
+    def stage_context(self, corpus: str, run_id: str, progress: Progress) -> StageContext:
+        """What a room function gets.
+
+        Raises:
+            UnknownCorpusError: The registry has no such corpus.
+            StoreError: The database cannot be used.
+        """
+        return StageContext(
+            database=self.database,
+            settings=self.settings,
+            registry=self.registry,
+            spec=self.registry.corpus(corpus),
+            as_of=self.settings.decision_date,
+            run_id=run_id,
+            progress=progress,
+        )
