@@ -1,0 +1,120 @@
+"""What a search gives back: accepted fragments, the verdict on them, what was kept out, a trace."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from corpus_pipeline.records import Record
+
+__all__ = ["AcceptedFragment", "KeptOut", "KeptOutReason", "SearchResult", "SkippedCorpus", "StageTrace"]
+
+
+class KeptOutReason(StrEnum):
+    """Why a matching document is not among the accepted.
+
+    The first nine are decided at ingestion (``records.ExclusionReason``), the others by the
+    question. Listed in the order in which the first that applies is reported.
+    """
+
+    SUPERSEDED = "superseded"
+    DUPLICATE = "duplicate"
+    COPY_OF_SUPERSEDED = "copy_of_superseded"
+    EXPIRED = "expired"
+    NOT_YET_EFFECTIVE = "not_yet_effective"
+    DRAFT = "draft"
+    WITHDRAWN = "withdrawn"
+    ARCHIVED = "archived"
+    NEVER_ANSWER = "never_answer"
+    NOT_PERMITTED = "not_permitted"
+    FILTERED = "filtered"
+    BELOW_SCORE = "below_score"
+    CROWDED_OUT = "crowded_out"
+    OUTRANKED = "outranked"
+    NOT_RETRIEVED = "not_retrieved"
+
+
+class AcceptedFragment(Record):
+    """A fragment that answers, with what is needed to cite it.
+
+    Attributes:
+        score: Cosine to the query, rounded to six places.
+        char_start: Start of the fragment in the converted text, half-open with ``char_end``.
+        metadata: Metadata of its document, as published.
+    """
+
+    fragment_id: str
+    corpus: str
+    document_id: str
+    source_uri: str
+    title: str | None
+    score: float
+    char_start: int
+    char_end: int
+    page_number: int | None
+    section_path: tuple[str, ...]
+    text: str
+    parent_id: str
+    parent_text: str
+    metadata: dict[str, Any]
+
+
+class KeptOut(Record):
+    """The best matching fragment of a document that is not among the accepted, and why.
+
+    Attributes:
+        refers_to: The document (or fragment) the reason points at, where there is one.
+        detail: The reason in words, with what was wanted and what was found.
+    """
+
+    document_id: str
+    corpus: str
+    source_uri: str
+    title: str | None
+    fragment_id: str
+    score: float
+    char_start: int
+    char_end: int
+    reason: KeptOutReason
+    refers_to: str | None = None
+    detail: str
+
+
+class StageTrace(Record):
+    """One stage of a search: what it counted and how long it took."""
+
+    stage: str
+    counts: dict[str, int]
+    milliseconds: float
+
+
+class SkippedCorpus(Record):
+    """A corpus that was not searched, and why."""
+
+    corpus: str
+    reason: str
+
+
+class SearchResult(Record):
+    """The answer to a request.
+
+    Attributes:
+        sufficient: At least one fragment was accepted; otherwise the right answer is "I do not know".
+        reason: Why it is or is not sufficient.
+        generations: Published generation searched, by corpus.
+        kept_out: Empty unless the request asked to explain.
+    """
+
+    query: str
+    as_of: date
+    groups: tuple[str, ...]
+    generations: dict[str, int]
+    sufficient: bool
+    reason: str
+    accepted: tuple[AcceptedFragment, ...]
+    kept_out: tuple[KeptOut, ...] = ()
+    skipped: tuple[SkippedCorpus, ...] = ()
+    trace: tuple[StageTrace, ...] = Field(default=())

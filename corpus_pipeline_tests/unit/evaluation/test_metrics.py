@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from corpus_pipeline.evaluation import Hit, Miss, MissClass, QueryOutcome
+from corpus_pipeline.evaluation.metrics import metrics, metrics_by
+
+
+def outcome(name: str, accepted: list[str], expected: list[str], **changes: object) -> QueryOutcome:
+    values = {
+        "query_id": name,
+        "query": "q",
+        "domain": "billing",
+        "category": "other",
+        "should_match": bool(expected),
+        "expected": tuple(expected),
+        "accepted": tuple(
+            Hit(position=i, document_id=document, fragment_id=f"{document}::f{i}", score=0.9 - i / 10)
+            for i, document in enumerate(accepted, start=1)
+        ),
+        "forbidden_hits": (),
+        "stale_hits": (),
+        "misses": tuple(
+            Miss(document_id=document, miss_class=MissClass.BELOW_SCORE, detail="")
+            for document in expected
+            if document not in accepted
+        ),
+        "best_score": None,
+        "reason": "",
+    }
+    return QueryOutcome(**(values | changes))
+
+
+def test_ranked_measures_against_numbers_worked_out_by_hand():
+    # a: first of two found at document rank 2 (two fragments of x before it count once), 1/2 recalled.
+    # b: found at rank 1. c: nothing accepted. d: found at rank 4.
+    figures = metrics(
+        [
+            outcome("a", ["x", "x", "e1"], ["e1", "e2"]),
+            outcome("b", ["e1"], ["e1"]),
+            outcome("c", [], ["e1"]),
+            outcome("d", ["x", "y", "z", "e1"], ["e1"]),
+        ]
+    )
+    assert figures["hit_at_1"] == pytest.approx(1 / 4)
+    assert figures["hit_at_3"] == pytest.approx(2 / 4)
+    assert figures["hit_at_5"] == pytest.approx(3 / 4)
+    assert figures["recall_at_5"] == pytest.approx((0.5 + 1 + 0 + 1) / 4)
+    assert figures["mrr"] == pytest.approx((1 / 2 + 1 + 0 + 1 / 4) / 4)
+    assert figures["passed_queries"] == 2
+
+
+def test_abstention_is_measured_over_what_must_not_be_answered():
+    # Two unanswerable, one answered wrongly; three abstentions, of which one was right.
+    figures = metrics([outcome("a", [], []), outcome("b", ["x"], []), outcome("c", [], ["e"]), outcome("d", [], ["e"])])
+    assert figures["abstention_accuracy"] == pytest.approx(1 / 2)
+    assert figures["abstention_precision"] == pytest.approx(1 / 3)
+
+
+def test_a_measure_without_a_query_to_measure_is_left_out():
+    assert metrics([]) == {
+        "queries": 0,
+        "answerable_queries": 0,
+        "unanswerable_queries": 0,
+        "passed_queries": 0,
+        "forbidden_hits": 0,
+        "stale_hits": 0,
+    }
+    assert "recall_at_5" not in metrics([outcome("a", [], [])])
+    assert "abstention_accuracy" not in metrics([outcome("a", ["e"], ["e"])])
+
+
+@pytest.mark.parametrize("hit", ["forbidden_hits", "stale_hits"])
+def test_a_forbidden_or_stale_hit_fails_a_query_that_found_all_it_should(hit: str):
+    found = outcome("a", ["e", "old"], ["e"], **{hit: ("old",)})
+    assert not found.passed
+    assert metrics([found])[hit] == 1
+
+
+def test_figures_by_domain_are_those_of_its_queries_alone():
+    by_domain = metrics_by(
+        [outcome("a", ["e"], ["e"]), outcome("b", [], ["e"], domain="limits")], lambda found: found.domain
+    )
+    assert list(by_domain) == ["billing", "limits"]
+    assert (by_domain["billing"]["recall_at_5"], by_domain["limits"]["recall_at_5"]) == (1.0, 0.0)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import corpus_pipeline.retrieval as room
+from corpus_pipeline.errors import SearchError
+from corpus_pipeline.retrieval import SearchRequest
+
+
+@pytest.mark.parametrize("query", ["", "  \n"])
+def test_an_empty_query_is_refused(query: str):
+    with pytest.raises(SearchError, match="the query is empty") as caught:
+        SearchRequest(query=query).demand_query()
+    assert caught.value.remedy
+
+
+def test_a_pasted_document_is_refused_without_repeating_it():
+    with pytest.raises(SearchError, match="10001 characters") as caught:
+        SearchRequest(query="secret " * 1428 + "12345").demand_query()
+    assert "secret" not in str(caught.value)
+
+
+def test_three_candidates_are_fetched_for_each_fragment_wanted():
+    assert SearchRequest(query="q", top_k=4).fetch_limit == 12
+
+
+def test_the_front_door_lists_what_it_has_in_order():
+    assert list(room.__all__) == sorted(room.__all__)
+    assert all(hasattr(room, name) for name in room.__all__)
+
+
+def test_importing_the_room_loads_no_model_runtime():
+    code = (
+        "import sys, corpus_pipeline.retrieval, corpus_pipeline.evaluation; "
+        "print(sorted({'torch', 'sentence_transformers', 'ir_measures', 'docling'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
