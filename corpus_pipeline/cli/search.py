@@ -1,0 +1,89 @@
+"""``corpus-pipeline search``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from corpus_pipeline.cli.app import JsonOption, app, state_of
+from corpus_pipeline.cli.output import out, print_json, safe
+from corpus_pipeline.retrieval import SearchRequest, SearchResult
+
+__all__ = ["search"]
+
+SNIPPET_CHARACTERS = 240
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
+    corpora: Annotated[list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)] = None,
+    groups: Annotated[list[str] | None, typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False)] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", "-f", help="KEY=VALUE, such as product=Relay or plan_tier=enterprise.", show_default=False),
+    ] = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most fragments to accept.", min=1, max=100)] = 5,
+    min_score: Annotated[float, typer.Option(help="Least cosine similarity of an accepted fragment.", min=-1, max=1)] = 0.3,
+    explain: Annotated[bool, typer.Option("--explain", help="Also show what was kept out, and why.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search the published generations as a reader with these groups would."""
+    from corpus_pipeline import retrieval
+
+    state = state_of(context)
+    request = SearchRequest(
+        query=query,
+        corpora=tuple(corpora or ()),
+        groups=tuple(groups or ("everyone",)),
+        filters=dict(_filter(entry) for entry in filters or []),
+        top_k=top_k,
+        min_score=min_score,
+        as_of=state.settings.decision_date,
+        explain=explain,
+    )
+    result = retrieval.search(state.database, state.registry, request)
+    if as_json:
+        print_json(result)
+        return
+    _print_result(result, explain=explain)
+
+
+def _filter(entry: str) -> tuple[str, str]:
+    key, separator, value = entry.partition("=")
+    if not separator or not key or not value:
+        raise typer.BadParameter(f"--filter {entry!r}: expected KEY=VALUE")
+    return key.strip(), value.strip()
+
+
+def _print_result(result: SearchResult, *, explain: bool) -> None:
+    if not result.sufficient:
+        out.print(f"[yellow]{safe(result.reason)}[/]")
+    for position, hit in enumerate(result.accepted, start=1):
+        place = " > ".join(hit.section_path)
+        page = f", page {hit.page_number}" if hit.page_number else ""
+        out.print(f"[bold]{position}. {safe(hit.title or hit.document_id)}[/]  [green]{hit.score:.3f}[/]")
+        out.print(f"   [dim]{safe(hit.source_uri)} [{hit.char_start}:{hit.char_end}]{page}[/]".replace("[" + str(hit.char_start), r"\[" + str(hit.char_start)))
+        if place:
+            out.print(f"   [dim]{safe(place)}[/]")
+        out.print(f"   {safe(_snippet(hit.text))}")
+    if explain:
+        _print_kept_out(result)
+
+
+def _snippet(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= SNIPPET_CHARACTERS else plain[: SNIPPET_CHARACTERS - 1] + "…"
+
+
+def _print_kept_out(result: SearchResult) -> None:
+    out.print("\n[bold]Kept out[/]" if result.kept_out else "\nNothing was kept out.")
+    for entry in result.kept_out:
+        out.print(f" • {safe(entry.document_id)}  [dim]{entry.score:.3f}[/]")
+        out.print(f"   [yellow]{safe(entry.reason)}[/]: {safe(_because(entry))}")
+
+
+def _because(entry: Any) -> str:
+    return entry.detail or entry.reference or ""
