@@ -361,13 +361,22 @@ class DuplicateKind(StrEnum):
 
 
 class DuplicateEdge(Record):
-    """A verified pair; ``left_id < right_id``. ``jaccard`` is exact, over word shingles."""
+    """A verified pair; ``left_id < right_id``. ``jaccard`` is exact, over word shingles.
+
+    Documents with the same words are joined by exact edges to the smallest id among them, which
+    stands for all of them in near and contained edges.
+
+    Attributes:
+        containment: Share of the smaller document's shingles that the larger has too.
+        contained_id: For a contained edge, the smaller document; empty otherwise.
+    """
 
     left_id: str
     right_id: str
     kind: DuplicateKind
     jaccard: float
     containment: float
+    contained_id: str = ""
 
 
 class DuplicateCluster(Record):
@@ -376,6 +385,7 @@ class DuplicateCluster(Record):
     Attributes:
         cluster_id: Stable: derived from the smallest member id.
         similarity: Exact Jaccard of each member to the cluster's centre, by document id.
+        centre_id: The member to which every other has a verified edge.
     """
 
     corpus: str
@@ -383,6 +393,7 @@ class DuplicateCluster(Record):
     members: tuple[str, ...]
     similarity: dict[str, float]
     kind: DuplicateKind
+    centre_id: str = ""
 
 
 class ServingState(StrEnum):

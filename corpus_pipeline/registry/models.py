@@ -73,8 +73,14 @@ class DeduplicationSpec(Spec):
     threshold: Annotated[float, Field(gt=0.0, le=1.0)] = 0.8
     containment_threshold: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9
     permutations: Annotated[int, Field(ge=16, le=1024)] = 128
-    seed: int = 1
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
     remove_boilerplate: bool = True
+    candidate_recall: Annotated[float, Field(gt=0.0, lt=1.0)] = Field(
+        0.995, description="Share of the pairs at the threshold that the computed LSH bands must find."
+    )
+    bands: Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        None, description="LSH bands; unset, computed from threshold, permutations and candidate_recall."
+    )
 
 
 class VersionsSpec(Spec):
