@@ -1,0 +1,155 @@
+"""Staging: the next generation is loaded where nobody sees it, checked, and recorded, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from corpus_pipeline.embedding import load_model
+from corpus_pipeline.errors import StageError
+from corpus_pipeline.index.loading import (
+    Row,
+    clear_above,
+    count_served,
+    insert_fragments,
+    insert_parents,
+    move_locations,
+    retire_rows,
+)
+from corpus_pipeline.index.plan import Plan, desired_fragments, desired_parents, make_plan
+from corpus_pipeline.index.recall import ann_recall
+from corpus_pipeline.index.repository import add_generation, next_generation
+from corpus_pipeline.index.tables import (
+    PARENTS_TABLE,
+    ensure_corpus_partitions,
+    ensure_serving_table,
+    index_leaf,
+    leaves,
+    table_dimensions,
+)
+from corpus_pipeline.records import Stage
+from corpus_pipeline.store import Connection, StageContext, StageResult, StageRun, open_stage
+
+__all__ = ["stage_generation"]
+
+Counts = dict[str, int | float | str]
+
+
+def stage_generation(context: StageContext) -> StageResult:
+    """Stages the next generation of a corpus, invisible until it is published.
+
+    Only differences to the published generation are written; when there are none, or when the
+    same generation has been staged already, nothing is.
+
+    Returns:
+        ``counts`` has rows, rows_added, rows_retired, current, archived, documents_current,
+        parents_added, parents_retired, ann_recall_at_10, generation and root;
+        ``output_sha256`` is the root.
+
+    Raises:
+        StageError: The loaded rows are not what was meant to be loaded; nothing is kept.
+    """
+    with open_stage(context, Stage.INDEX_GENERATION) as run:
+        with context.database.connection() as connection:
+            plan = make_plan(connection, context)
+        if plan.reusable:
+            _keep(run, plan)
+        else:
+            _stage(run, plan)
+    return run.result
+
+
+def _keep(run: StageRun, plan: Plan) -> None:
+    known = plan.reusable
+    if known is None:
+        return
+    nothing = dict.fromkeys(("rows_added", "rows_retired", "parents_added", "parents_retired"), 0)
+    counts: Counts = {**known.counts, **nothing}
+    with run.commit(output_sha256=plan.root_sha256, counts=counts) as connection:
+        clear_above(connection, plan.corpus, max(known.generation, plan.base_generation))
+        move_locations(connection, plan.table, plan.corpus, plan.moved)
+
+
+def _stage(run: StageRun, plan: Plan) -> None:
+    context = run.context
+    with context.database.connection() as connection:
+        # The weights are loaded for a new table only: staging itself needs no model.
+        dimensions = table_dimensions(connection, plan.table) or load_model(context.spec.embedding).dimensions
+        ensure_serving_table(connection, plan.table, dimensions=dimensions)
+        ensure_corpus_partitions(connection, plan.table, plan.corpus)
+    counts: Counts = {}
+    with (
+        context.database.connection() as reader,
+        run.commit(output_sha256=plan.root_sha256, counts=counts) as writer,
+    ):
+        clear_above(writer, plan.corpus, plan.base_generation)
+        number = next_generation(writer, plan.corpus)
+        _load(writer, reader, context, plan, number)
+        for leaf in leaves(plan.table, plan.corpus):
+            rows = plan.expected["current_count" if leaf.state == "current" else "archived_count"]
+            index_leaf(writer, leaf, rows=rows, dimensions=dimensions)
+        counts.update(_validated(writer, plan, number))
+        add_generation(writer, _record(context, plan, number, counts))
+
+
+def _load(writer: Connection, reader: Connection, context: StageContext, plan: Plan, number: int) -> None:
+    retire_rows(writer, plan.table, plan.corpus, sorted(plan.fragments.retired), generation=number)
+    retire_rows(writer, PARENTS_TABLE, plan.corpus, sorted(plan.parents.retired), generation=number)
+    move_locations(writer, plan.table, plan.corpus, plan.moved)
+    context.progress.start(Stage.INDEX_GENERATION, len(plan.fragments.added), "fragments loaded")
+    new_fragments = _only(desired_fragments(reader, plan.corpus, plan.parts), plan.fragments.added, context)
+    insert_fragments(
+        writer, plan.table, new_fragments, embedding_fingerprint=plan.embedding_fingerprint, generation=number
+    )
+    new_parents = (row for row in desired_parents(reader, plan.corpus, plan.parts) if row[0] in plan.parents.added)
+    insert_parents(writer, new_parents, generation=number)
+
+
+def _only(rows: Iterator[Row], added: frozenset[str], context: StageContext) -> Iterator[Row]:
+    if not added:
+        return
+    for row in rows:
+        if row[0] in added:
+            context.progress.advance()
+            yield row
+
+
+def _validated(writer: Connection, plan: Plan, number: int) -> Counts:
+    found = count_served(writer, plan.table, plan.corpus, number)
+    if found != plan.expected:
+        raise StageError(
+            f"generation {number} of {plan.corpus!r} has {found}, expected {plan.expected}",
+            remedy="Nothing was kept and the published generation still serves. Run this again; "
+            "if it repeats, something else writes to the serving tables.",
+        )
+    current, _ = leaves(plan.table, plan.corpus)
+    return {
+        "generation": number,
+        "root": plan.root_sha256,
+        "rows": found["row_count"],
+        "rows_added": len(plan.fragments.added),
+        "rows_retired": len(plan.fragments.retired),
+        "current": found["current_count"],
+        "archived": found["archived_count"],
+        "documents_current": found["documents_current"],
+        "parents_added": len(plan.parents.added),
+        "parents_retired": len(plan.parents.retired),
+        "ann_recall_at_10": round(ann_recall(writer, current, number), 4),
+    }
+
+
+def _record(context: StageContext, plan: Plan, number: int, counts: Counts) -> dict[str, Any]:
+    return {
+        "corpus": plan.corpus,
+        "generation": number,
+        "base_generation": plan.base_generation,
+        "root_sha256": plan.root_sha256,
+        "serving_table": plan.table,
+        "embedding_fingerprint": plan.embedding_fingerprint,
+        "chunker_fingerprint": plan.chunker_fingerprint,
+        "model": context.spec.embedding.model_dump(mode="json"),
+        "counts": counts,
+        "as_of": context.as_of,
+        "inputs": plan.inputs,
+        "run_id": context.run_id,
+    }

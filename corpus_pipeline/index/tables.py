@@ -1,0 +1,228 @@
+"""Serving tables: their names, and making them on demand without disturbing readers.
+
+A table is made in short transactions of their own, before anything is loaded: a partition is
+built apart and attached, which conflicts with no reader. Searching HNSW or words needs an
+index on each leaf; those of a first load are built after the rows are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import errors, sql
+
+from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, Column
+from corpus_pipeline.records import ServingState, sha256_hex
+from corpus_pipeline.store import Connection
+
+__all__ = [
+    "PARENTS_TABLE",
+    "SCHEMA",
+    "ServingLeaf",
+    "build_memory_mb",
+    "column_definitions",
+    "ensure_corpus_partitions",
+    "ensure_serving_table",
+    "index_leaf",
+    "leaves",
+    "qualified",
+    "serving_table_name",
+    "table_dimensions",
+]
+
+SCHEMA = "serving"
+PARENTS_TABLE = "parents"
+HNSW_M = 16
+HNSW_EF_CONSTRUCTION = 64
+_BUILD_MEMORY_MB = (64, 1024)
+_DDL_LOCK = "corpus_pipeline:serving tables"
+_PARTITION_FILLFACTOR = 90  # room for the update that retires a row, so that it need not enter the indexes again
+
+
+@dataclass(frozen=True)
+class ServingLeaf:
+    """One leaf of a serving table: a corpus and a serving state."""
+
+    table: str
+    corpus: str
+    state: ServingState
+
+    @property
+    def name(self) -> str:
+        """Table name of the leaf, at most 63 characters."""
+        return f"{_partition_name(self.table, self.corpus)}_{self.state}"
+
+    def index_name(self, kind: str) -> str:
+        """Name of one of its indexes, at most 63 characters."""
+        return f"{self.table}_{sha256_hex(self.corpus)[:12]}_{self.state}_{kind}"
+
+
+def serving_table_name(embedding_fingerprint: str) -> str:
+    """Table that serves the vectors of that fingerprint.
+
+    >>> serving_table_name("0123456789abcdef")
+    'fragments_0123456789ab'
+    """
+    return f"fragments_{embedding_fingerprint[:12]}"
+
+
+def qualified(table: str) -> sql.Identifier:
+    """The quoted name of a table of schema serving."""
+    return sql.Identifier(SCHEMA, table)
+
+
+def leaves(table: str, corpus: str) -> tuple[ServingLeaf, ServingLeaf]:
+    """The leaves of a corpus: current, archived."""
+    return ServingLeaf(table, corpus, ServingState.CURRENT), ServingLeaf(table, corpus, ServingState.ARCHIVED)
+
+
+def ensure_serving_table(connection: Connection, table: str, *, dimensions: int) -> None:
+    """Makes the table of an embedding fingerprint if it is absent; commits with the caller.
+
+    Args:
+        connection: In a transaction of its own, for a lock is held to its end.
+        table: From :func:`serving_table_name`.
+        dimensions: Of the vectors.
+    """
+    _lock(connection)
+    if _exists(connection, table):
+        return
+    columns = [*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS]
+    connection.execute(
+        sql.SQL(
+            "CREATE TABLE {table} ({columns}, embedding halfvec({dimensions}) NOT NULL, row_sha256 text NOT NULL,"
+            " generation_from integer NOT NULL, generation_to integer,"
+            " lexemes tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, embedded_text)) STORED"
+            ") PARTITION BY LIST (corpus)"
+        ).format(table=qualified(table), columns=column_definitions(columns), dimensions=sql.Literal(dimensions))
+    )
+    connection.execute("SELECT corpus.protect_serving_table(%s, %s)", (table, table))
+
+
+def table_dimensions(connection: Connection, table: str) -> int | None:
+    """Dimensions of a serving table's vectors; ``None`` while there is no such table."""
+    row = connection.execute(
+        "SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'embedding'",
+        (f"{SCHEMA}.{table}",),
+    ).fetchone()
+    return int(row["atttypmod"]) if row else None
+
+
+def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) -> None:
+    """Makes the partitions of a corpus in a fragments table and in serving.parents if they are absent."""
+    _lock(connection)
+    partition = _partition_name(table, corpus)
+    if not _exists(connection, partition):
+        connection.execute(
+            sql.SQL(
+                "CREATE TABLE {} (LIKE {} INCLUDING GENERATED INCLUDING DEFAULTS) PARTITION BY LIST (serving_state)"
+            ).format(qualified(partition), qualified(table))
+        )
+        for leaf in leaves(table, corpus):
+            _make_leaf(connection, leaf.name, partition, leaf.state, "fragment_id")
+        _attach(connection, table, partition, corpus)
+    parents = _partition_name(PARENTS_TABLE, corpus)
+    if not _exists(connection, parents):
+        connection.execute(
+            sql.SQL(
+                "CREATE TABLE {} (LIKE {}, PRIMARY KEY (parent_id, generation_from)) WITH (fillfactor = {})"
+            ).format(qualified(parents), qualified(PARENTS_TABLE), sql.Literal(_PARTITION_FILLFACTOR))
+        )
+        _attach(connection, PARENTS_TABLE, parents, corpus)
+
+
+def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, dimensions: int) -> None:
+    """Builds the indexes that a leaf lacks, which only a first load leaves, and refreshes its statistics.
+
+    Args:
+        rows: About how many rows the leaf has; the graph of that many should fit into memory.
+    """
+    memory = build_memory_mb(rows, dimensions)
+    connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(sql.Literal(f"{memory}MB")))
+    for kind, definition in _INDEXES.items():
+        if _exists(connection, leaf.index_name(kind)):
+            continue
+        statement = sql.SQL("CREATE INDEX {} ON {} {}").format(
+            sql.Identifier(leaf.index_name(kind)), qualified(leaf.name), sql.SQL(definition)
+        )
+        _build(connection, statement)
+    connection.execute(sql.SQL("ANALYZE {}").format(qualified(leaf.name)))
+
+
+def build_memory_mb(rows: int, dimensions: int) -> int:
+    """Memory of an HNSW build in MB, within bounds: vector, neighbours and overhead of every row.
+
+    >>> build_memory_mb(1_000, 384), build_memory_mb(100_000, 384), build_memory_mb(10_000_000, 384)
+    (64, 157, 1024)
+    """
+    smallest, largest = _BUILD_MEMORY_MB
+    return min(max(rows * (2 * dimensions + 48 * HNSW_M + 120) // 1_048_576, smallest), largest)
+
+
+def column_definitions(columns: Sequence[Column]) -> sql.Composed:
+    """``name type [NOT NULL], …`` for CREATE TABLE."""
+    return sql.SQL(", ").join(
+        sql.SQL("{} {}{}").format(
+            sql.Identifier(column.name), sql.SQL(column.type), sql.SQL("" if column.nullable else " NOT NULL")
+        )
+        for column in columns
+    )
+
+
+_INDEXES = {
+    "hnsw": f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})",
+    "lexemes": "USING gin (lexemes)",
+    "document": "(document_id)",
+}
+
+
+def _build(connection: Connection, statement: sql.Composed) -> None:
+    try:
+        with connection.transaction():
+            connection.execute(statement)
+    except (errors.DiskFull, errors.OutOfMemory):
+        # A parallel build keeps its graph in shared memory, which containers are often short of.
+        connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
+        connection.execute(statement)
+
+
+def _partition_name(table: str, corpus: str) -> str:
+    return f"{table}_{corpus[:20]}_{sha256_hex(corpus)[:8]}"
+
+
+def _lock(connection: Connection) -> None:
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (_DDL_LOCK,))
+
+
+def _exists(connection: Connection, relation: str) -> bool:
+    row = connection.execute(
+        "SELECT 1 FROM pg_class WHERE relnamespace = %s::regnamespace AND relname = %s",
+        (SCHEMA, relation),
+    ).fetchone()
+    return row is not None
+
+
+def _make_leaf(connection: Connection, name: str, partition: str, state: str, key: str) -> None:
+    connection.execute(
+        sql.SQL(
+            "CREATE TABLE {} PARTITION OF {} (PRIMARY KEY ({}, generation_from)) FOR VALUES IN ({})"
+            " WITH (fillfactor = {})"
+        ).format(
+            qualified(name),
+            qualified(partition),
+            sql.Identifier(key),
+            sql.Literal(str(state)),
+            sql.Literal(_PARTITION_FILLFACTOR),
+        )
+    )
+    connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(qualified(name)))
+
+
+def _attach(connection: Connection, table: str, partition: str, corpus: str) -> None:
+    connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(qualified(partition)))
+    connection.execute(
+        sql.SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES IN ({})").format(
+            qualified(table), qualified(partition), sql.Literal(corpus)
+        )
+    )

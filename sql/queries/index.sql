@@ -1,0 +1,242 @@
+-- Queries with {names} in braces are completed with quoted identifiers (loading.py): tables are made at run time.
+
+-- name: publication^
+-- The pointer of a corpus with its hold, for the pipeline.
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
+       held, held_by, held_at, held_reason
+FROM serving.publications
+WHERE corpus = :corpus;
+
+-- name: publications
+-- All pointers with their holds, for the pipeline.
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
+       held, held_by, held_at, held_reason
+FROM serving.publications
+ORDER BY corpus;
+
+-- name: publications_for_readers
+-- All pointers as far as readers may know them.
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at
+FROM serving.publications
+ORDER BY corpus;
+
+-- name: may_see_holds$
+-- Whether this session may read who holds publication and why.
+SELECT has_column_privilege('serving.publications', 'held_reason', 'SELECT');
+
+-- name: lock_publication^
+-- The pointer of a corpus, locked until the transaction ends.
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
+       held, held_by, held_at, held_reason
+FROM serving.publications
+WHERE corpus = :corpus
+FOR UPDATE;
+
+-- name: lock_corpus_pointer
+-- Serialises moves of one corpus's pointer, also before its first row exists.
+SELECT pg_advisory_xact_lock(hashtextextended('corpus_pipeline:pointer:' || :corpus, 0));
+
+-- name: move_pointer!
+-- Publishes a generation; a hold stays as it is.
+INSERT INTO serving.publications
+    (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at)
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, now()
+FROM corpus.generations
+WHERE corpus = :corpus AND generation = :generation
+ON CONFLICT (corpus) DO UPDATE SET
+    generation = excluded.generation,
+    root_sha256 = excluded.root_sha256,
+    serving_table = excluded.serving_table,
+    embedding_fingerprint = excluded.embedding_fingerprint,
+    model = excluded.model,
+    published_at = excluded.published_at;
+
+-- name: hold!
+-- Keeps further generations of a corpus from being published.
+UPDATE serving.publications
+SET held = true, held_by = :who, held_at = now(), held_reason = :reason
+WHERE corpus = :corpus;
+
+-- name: lift_hold!
+-- Lets a corpus be published again.
+UPDATE serving.publications
+SET held = false, held_by = NULL, held_at = NULL, held_reason = NULL
+WHERE corpus = :corpus AND held;
+
+-- name: log_move!
+-- Remembers who moved the pointer, or lifted a hold, and why.
+INSERT INTO corpus.publication_log (corpus, action, from_generation, to_generation, who, reason)
+VALUES (:corpus, :action, :from_generation, :to_generation, :who, :reason);
+
+-- name: publication_log
+-- All moves of a corpus's pointer, oldest first.
+SELECT action, from_generation, to_generation, who, reason, logged_at
+FROM corpus.publication_log
+WHERE corpus = :corpus
+ORDER BY entry_id;
+
+-- name: generations
+-- All generations ever staged of a corpus, oldest first.
+SELECT corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
+       chunker_fingerprint, model, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
+FROM corpus.generations
+WHERE corpus = :corpus
+ORDER BY generation;
+
+-- name: generation^
+-- One generation.
+SELECT corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
+       chunker_fingerprint, model, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
+FROM corpus.generations
+WHERE corpus = :corpus AND generation = :generation;
+
+-- name: next_generation$
+-- A number that no generation of this corpus has had.
+SELECT coalesce(max(generation), 0) + 1 FROM corpus.generations WHERE corpus = :corpus;
+
+-- name: add_generation!
+-- Records a staged generation in the transaction that writes its rows.
+INSERT INTO corpus.generations
+    (corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
+     chunker_fingerprint, model, counts, as_of, inputs, run_id)
+VALUES
+    (:corpus, :generation, :base_generation, 'staged', :root_sha256, :serving_table, :embedding_fingerprint,
+     :chunker_fingerprint, :model, :counts, :as_of, :inputs, :run_id);
+
+-- name: abandon_generations!
+-- Ends every staged or rolled-back generation above the published one, whose rows are being removed.
+UPDATE corpus.generations
+SET status = CASE status WHEN 'staged' THEN 'abandoned' ELSE status END,
+    ended_at = coalesce(ended_at, now()),
+    rows_removed_at = now()
+WHERE corpus = :corpus AND generation > :published AND rows_removed_at IS NULL;
+
+-- name: serving_tables
+-- Tables that have ever served a corpus.
+SELECT DISTINCT serving_table FROM corpus.generations WHERE corpus = :corpus ORDER BY serving_table;
+
+-- name: mark_published!
+-- A staged generation becomes the published one.
+UPDATE corpus.generations
+SET status = 'published', published_at = coalesce(published_at, now()), ended_at = NULL
+WHERE corpus = :corpus AND generation = :generation;
+
+-- name: mark_ended!
+-- The published generation gives way: superseded by a newer one, or rolled back.
+UPDATE corpus.generations
+SET status = :status, ended_at = now()
+WHERE corpus = :corpus AND generation = :generation;
+
+-- name: rollback_target^
+-- The newest generation below the published one that was served and still has its rows; locked against retention.
+SELECT generation
+FROM corpus.generations
+WHERE corpus = :corpus AND generation < :published AND status = 'superseded' AND rows_removed_at IS NULL
+  AND (:wanted::integer IS NULL OR generation = :wanted)
+ORDER BY generation DESC
+LIMIT 1
+FOR UPDATE;
+
+-- name: end_generations_between!
+-- Generations between the target of a rollback and the published one end with it.
+UPDATE corpus.generations
+SET status = 'rolled_back', ended_at = now()
+WHERE corpus = :corpus AND generation > :target AND generation <= :published AND status IN ('superseded', 'published');
+
+-- name: kept_generations
+-- Served generations that retention keeps: the published one, the last so many, and those of the last so many days.
+WITH served AS (
+    SELECT generation, serving_table, ended_at, row_number() OVER (ORDER BY generation DESC) AS age
+    FROM corpus.generations
+    WHERE corpus = :corpus AND status IN ('published', 'superseded') AND rows_removed_at IS NULL
+)
+SELECT generation, serving_table FROM served
+WHERE age <= :keep OR ended_at IS NULL OR ended_at > now() - make_interval(days => :days)
+ORDER BY generation;
+
+-- name: mark_rows_removed!
+-- Served generations that retention gives up.
+UPDATE corpus.generations
+SET rows_removed_at = now()
+WHERE corpus = :corpus AND status = 'superseded' AND rows_removed_at IS NULL AND NOT generation = ANY(:kept);
+
+-- name: served_digests
+-- Digests of the rows that a generation serves.
+SELECT row_sha256
+FROM {table}
+WHERE corpus = :corpus AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
+
+-- name: served_locations
+-- Where the documents that a generation serves are said to lie.
+SELECT DISTINCT document_id, source_uri
+FROM {table}
+WHERE corpus = :corpus AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
+
+-- name: remove_rows_above!
+-- Removes what was loaded for generations above the published one.
+DELETE FROM {table} WHERE corpus = :corpus AND generation_from > :published;
+
+-- name: clear_marks_above!
+-- Rows retired by generations above the published one are no longer retired.
+UPDATE {table} SET generation_to = NULL WHERE corpus = :corpus AND generation_to > :published;
+
+-- name: retire_rows!
+-- Rows that the new generation no longer has.
+UPDATE {table}
+SET generation_to = :generation
+WHERE corpus = :corpus AND generation_to IS NULL AND row_sha256 = ANY(:digests);
+
+-- name: move_location!
+-- A moved corpus: the rows follow, for where a file lies is no content.
+UPDATE {table} SET source_uri = :source_uri WHERE corpus = :corpus AND document_id = :document_id;
+
+-- name: remove_unneeded_rows!
+-- Rows that no kept generation serves; rows of generations above the published one stay.
+DELETE FROM {table}
+WHERE corpus = :corpus AND generation_from <= :published
+  AND NOT EXISTS (
+      SELECT FROM unnest(:kept::integer[]) AS kept
+      WHERE generation_from <= kept AND (generation_to IS NULL OR generation_to > kept)
+  );
+
+-- name: count_served^
+-- What a generation serves, for validation against what was meant to be loaded.
+SELECT count(*) AS row_count,
+       count(*) FILTER (WHERE serving_state = 'current') AS current_count,
+       count(*) FILTER (WHERE serving_state = 'archived') AS archived_count,
+       count(DISTINCT document_id) FILTER (WHERE serving_state = 'current') AS documents_current,
+       count(*) FILTER (WHERE embedding IS NULL) AS without_vector
+FROM {table}
+WHERE corpus = :corpus AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
+
+-- name: sample_vectors
+-- A fixed sample of a leaf's vectors: those of the smallest digests.
+SELECT fragment_id, embedding
+FROM {leaf}
+WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
+ORDER BY row_sha256
+LIMIT :size;
+
+-- name: nearest_distances
+-- Cosine distances of the nearest rows that a generation serves, nearest first.
+SELECT embedding <=> :vector AS distance
+FROM {leaf}
+WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
+ORDER BY embedding <=> :vector
+LIMIT :size;
+
+-- name: insert_fragments!
+-- Moves incoming rows into a serving table with their vectors from the cache, which need not pass through the client.
+INSERT INTO {table} ({columns}, embedding, row_sha256, generation_from)
+SELECT {columns}, vector::halfvec, row_sha256, :generation
+FROM pg_temp.incoming_fragments
+JOIN corpus.embeddings USING (embedded_sha256)
+WHERE embedding_fingerprint = :fingerprint
+ORDER BY document_id, ordinal;
+
+-- name: insert_parents!
+-- Moves incoming parents into serving.parents.
+INSERT INTO serving.parents ({columns}, row_sha256, generation_from)
+SELECT {columns}, row_sha256, :generation
+FROM pg_temp.incoming_parents
+ORDER BY document_id, char_start;
