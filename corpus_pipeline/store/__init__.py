@@ -6,6 +6,7 @@ Not here: the SQL of a room's own tables, which is in that room's ``repository``
 
 from corpus_pipeline.store.database import Connection, Database, database_url, safe_url, translate_errors
 from corpus_pipeline.store.files import project_file
+from corpus_pipeline.store.published import PublishedDocument, published_superseded, record_published_documents
 from corpus_pipeline.store.queries import load_queries
 from corpus_pipeline.store.stages import (
     Progress,
@@ -29,6 +30,7 @@ __all__ = [
     "Connection",
     "Database",
     "Progress",
+    "PublishedDocument",
     "Refusal",
     "SilentProgress",
     "StageContext",
@@ -42,6 +44,8 @@ __all__ = [
     "load_queries",
     "open_stage",
     "project_file",
+    "published_superseded",
+    "record_published_documents",
     "record_verdict",
     "safe_url",
     "stage_output",

@@ -55,3 +55,15 @@ CREATE TABLE corpus.gate_verdicts (
 );
 COMMENT ON TABLE corpus.gate_verdicts IS 'What a suite said of one stage output; publication reads the newest for the output it publishes.';
 CREATE INDEX gate_verdicts_lookup ON corpus.gate_verdicts (corpus, stage, output_sha256, verdict_id DESC);
+
+CREATE TABLE corpus.published_documents (
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    text_sha256 text NOT NULL,
+    exclusion_reason text,
+    superseded_by text,
+    generation integer NOT NULL,
+    root_sha256 text NOT NULL,
+    PRIMARY KEY (corpus, document_id)
+);
+COMMENT ON TABLE corpus.published_documents IS 'Documents of each published generation, for what other corpora may know of it: written with the pointer.';

@@ -43,3 +43,21 @@ LIMIT 1;
 -- name: try_corpus_lock$
 -- Takes the lock of a corpus for this session, or says that another session holds it.
 SELECT pg_try_advisory_lock(hashtextextended('corpus_pipeline:' || :corpus, 0));
+
+-- name: delete_published_documents!
+-- Forgets what was published of a corpus, before the new generation's documents are recorded.
+DELETE FROM corpus.published_documents WHERE corpus = :corpus;
+
+-- name: insert_published_documents*!
+-- Records the documents of the generation that is being published.
+INSERT INTO corpus.published_documents
+    (corpus, document_id, text_sha256, exclusion_reason, superseded_by, generation, root_sha256)
+VALUES
+    (:corpus, :document_id, :text_sha256, :exclusion_reason, :superseded_by, :generation, :root_sha256);
+
+-- name: published_superseded
+-- Superseded texts of the other corpora's published generations.
+SELECT corpus, document_id, text_sha256, exclusion_reason, superseded_by, generation, root_sha256
+FROM corpus.published_documents
+WHERE corpus <> :except_corpus AND exclusion_reason IN ('superseded', 'copy_of_superseded')
+ORDER BY corpus, document_id;
