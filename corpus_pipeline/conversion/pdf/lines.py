@@ -1,0 +1,215 @@
+"""Printed lines: words on one baseline, up to a gap that separates columns or cells."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from corpus_pipeline.conversion.pdf.capture import FontStyle, Word
+from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
+from corpus_pipeline.conversion.pdf.patterns import is_marker_only
+from corpus_pipeline.conversion.pdf.rules import Rule
+
+__all__ = ["Line", "build_lines", "rows_of", "text_of"]
+
+WORD_GAP = 0.12
+"""Words closer than this share of their size are one word, broken by a change of font."""
+LINE_GAP = 0.62
+"""Words closer than this share of their size belong to one line, whatever stands around them."""
+STRETCHED_GAP = 1.35
+"""The widest gap, in sizes, that justified setting makes between two words of a line."""
+MARKER_GAP = 4.0
+"""The widest gap, in sizes, between the marker of a list item or section and its text."""
+
+
+@dataclass(slots=True)
+class Line:
+    """Words of one line in reading order.
+
+    Attributes:
+        size: Nominal height of the most used font in points.
+        bold: Whether every word is bold; so with the other styles.
+    """
+
+    words: list[Word]
+    box: Box
+    text: str
+    size: float
+    font: FontStyle
+    bold: bool
+    italic: bool
+    monospaced: bool
+
+    @property
+    def word_count(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+
+def build_lines(words: Iterable[Word], verticals: Sequence[Rule] = ()) -> list[Line]:
+    """Joins words into lines.
+
+    Args:
+        words: Words of a page, any order.
+        verticals: Vertical rules; a line never crosses one.
+
+    Returns:
+        Lines, top to bottom and then left to right.
+    """
+    lines = [
+        _line(run)
+        for row in rows_of_words(words)
+        for run in _runs(row, [rule for rule in verticals if rule.spans(row[0].box.centre_y)])
+    ]
+    lines.sort(key=lambda line: (line.box.top, line.box.left))
+    return lines
+
+
+def rows_of_words(words: Iterable[Word]) -> list[list[Word]]:
+    """Groups words that stand side by side, each group sorted from left to right."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.box.centre_y, word.box.left)):
+        for row in reversed(rows[-6:]):
+            if _side_by_side(row[0].box, word.box):
+                row.append(word)
+                break
+        else:
+            rows.append([word])
+    for row in rows:
+        row.sort(key=lambda word: word.box.left)
+    return rows
+
+
+def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
+    """Groups lines that stand side by side, top to bottom, each group sorted from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.box.centre_y, line.box.left)):
+        for row in reversed(rows[-4:]):
+            if _side_by_side(row[0].box, line.box):
+                row.append(line)
+                break
+        else:
+            rows.append([line])
+    for row in rows:
+        row.sort(key=lambda line: line.box.left)
+    return rows
+
+
+def text_of(words: Sequence[Word]) -> str:
+    """The text of words in reading order, with spaces where the page shows them."""
+    parts = [words[0].text]
+    for before, after in zip(words, words[1:], strict=False):
+        gap = -before.box.overlap_x(after.box)
+        parts.append(after.text if gap < WORD_GAP * min(before.size, after.size) else f" {after.text}")
+    return "".join(parts)
+
+
+def _side_by_side(first: Box, second: Box) -> bool:
+    lower, higher = sorted((first.height, second.height))
+    if first.overlap_y(second) < 0.55 * lower:
+        return False
+    return higher < 2.2 * lower or lower < 4 or abs(first.bottom - second.bottom) < 0.3 * higher
+
+
+def _runs(row: list[Word], verticals: list[Rule]) -> list[list[Word]]:
+    """Splits a row where columns or cells part."""
+    gaps = [-before.box.overlap_x(after.box) for before, after in zip(row, row[1:], strict=False)]
+    runs = [[row[0]]]
+    for position, word in enumerate(row[1:]):
+        run = runs[-1]
+        before = run[-1]
+        parted = any(
+            before.box.right - 1.5 <= rule.position <= word.box.left + 1.5 for rule in verticals
+        ) or not _joins(run, word, gaps, position)
+        if parted:
+            runs.append([word])
+        else:
+            run.append(word)
+    return runs
+
+
+def _joins(run: list[Word], word: Word, gaps: list[float], position: int) -> bool:
+    before, gap = run[-1], gaps[position]
+    size = max(before.size, word.size) if min(before.size, word.size) > 4 else 8.0
+    size = min(size, 1.6 * min(before.size, word.size)) if min(before.size, word.size) > 4 else size
+    if gap <= LINE_GAP * size:
+        return gap > -0.6 * max(1.0, min(before.box.width, word.box.width)) or before.font == word.font
+    if len(run) == 1 and gap <= MARKER_GAP * size and is_marker_only(before.text):
+        return True
+    return gap <= STRETCHED_GAP * size and _is_stretched(gaps, position, size)
+
+
+def _is_stretched(gaps: list[float], position: int, size: float) -> bool:
+    """Whether a wide gap is as wide as its neighbours: the mark of a justified line."""
+    near = gaps[max(0, position - 4) : position] + gaps[position + 1 : position + 5]
+    words = [gap for gap in near if gap <= STRETCHED_GAP * size]
+    if len(words) < 4:
+        return False
+    return gaps[position] <= 1.6 * median(words)
+
+
+def _line(run: list[Word]) -> Line:
+    ordered = _reading_order(run)
+    fonts: Counter[FontStyle] = Counter()
+    sizes: Counter[float] = Counter()
+    for word in run:
+        fonts[word.font] += len(word.text)
+        sizes[round(word.size * 4) / 4] += len(word.text)
+    size = max(sizes, key=lambda value: (sizes[value], value))
+    body = [word for word in run if word.size >= 0.8 * size] or run
+    box = bounding_box(word.box for word in run)
+    core = bounding_box(word.box for word in body)
+    lettered = [word for word in run if any(character.isalnum() for character in word.text)] or run
+    return Line(
+        words=ordered,
+        box=Box(box.left, core.top, box.right, core.bottom),
+        text=text_of(ordered),
+        size=size,
+        font=max(fonts, key=lambda font: (fonts[font], font.name)),
+        bold=all(word.font.bold for word in lettered),
+        italic=all(word.font.italic for word in lettered),
+        monospaced=all(word.font.monospaced for word in lettered),
+    )
+
+
+def _reading_order(run: list[Word]) -> list[Word]:
+    """Words of a line as they are read: a line in a right-to-left script starts at its right end.
+
+    Runs of left-to-right words and numbers inside such a line keep their own direction
+    (the outcome of the Unicode bidirectional algorithm for whole words).
+    """
+    if sum(word.right_to_left for word in run) * 2 <= sum(_has_letter(word.text) for word in run):
+        return _with_right_to_left_runs(run)
+    ordered: list[Word] = []
+    forward: list[Word] = []
+    for word in reversed(run):
+        if word.right_to_left or not any(character.isalnum() for character in word.text):
+            ordered += reversed(forward)
+            forward = []
+            ordered.append(word)
+        else:
+            forward.append(word)
+    return ordered + list(reversed(forward))
+
+
+def _with_right_to_left_runs(run: list[Word]) -> list[Word]:
+    """A left-to-right line in which neighbouring right-to-left words are read backwards."""
+    if not any(word.right_to_left for word in run):
+        return run
+    ordered: list[Word] = []
+    backward: list[Word] = []
+    for word in run:
+        if word.right_to_left:
+            backward.append(word)
+        else:
+            ordered += reversed(backward)
+            backward = []
+            ordered.append(word)
+    return ordered + list(reversed(backward))
+
+
+def _has_letter(text: str) -> bool:
+    return any(unicodedata.category(character).startswith("L") for character in text)

@@ -1,0 +1,112 @@
+"""Rows of a table: which printed lines belong to one row of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from corpus_pipeline.conversion.pdf.geometry import Box, index_between
+from corpus_pipeline.conversion.pdf.lines import Line
+from corpus_pipeline.conversion.pdf.patterns import is_numeric_cell
+
+__all__ = ["row_separators"]
+
+RULED_SHARE = 0.35
+"""Where rules stand in this share of the gaps between lines, rules part the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The step from one printed line to the next.
+
+    Attributes:
+        gap: White space between the two in points.
+        ruled: Whether a rule runs in it.
+        above: Columns in which the upper line has text.
+        below: Columns in which the lower line has text.
+        numeric: Whether the lower line holds an amount.
+        small_start: Whether the lower line's first cell starts with a small letter.
+    """
+
+    y: float
+    gap: float
+    ruled: bool
+    above: frozenset[int]
+    below: frozenset[int]
+    numeric: bool
+    small_start: bool
+
+
+def row_separators(
+    rows: Sequence[Sequence[Line]], ruled: Sequence[float], box: Box, xs: Sequence[float]
+) -> list[float]:
+    """y of the borders of the table's rows, its top and bottom included.
+
+    A cell of several printed lines stays one cell: lines are parted by rules where there are
+    some between most rows, else by gaps wider than those inside cells, else wherever a line
+    has text in the first column.
+
+    Args:
+        rows: Printed lines, each split into cells, top to bottom.
+        ruled: y of horizontal rules.
+        box: The table.
+        xs: x of the columns' borders.
+    """
+    steps = _steps(rows, ruled, xs)
+    height = median(line.box.height for row in rows for line in row)
+    rule_count = sum(step.ruled for step in steps)
+    dense = rule_count >= 3 and rule_count >= RULED_SHARE * len(steps)
+    threshold = _gap_between_rows(steps, height)
+    separators = [box.top]
+    for position, step in enumerate(steps):
+        if step.ruled or _parts(step, position, dense=dense, threshold=threshold, height=height, columns=len(xs) - 1):
+            separators.append(step.y)
+    return [*separators, box.bottom]
+
+
+def _steps(rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[float]) -> list[_Step]:
+    steps = []
+    for upper, lower in zip(rows, rows[1:], strict=False):
+        bottom = max(line.box.bottom for line in upper)
+        top = min(line.box.top for line in lower)
+        steps.append(
+            _Step(
+                y=(bottom + top) / 2,
+                gap=top - bottom,
+                ruled=any(bottom - 3 <= y <= top + 3 for y in ruled),
+                above=frozenset(index_between(xs, line.box.centre_x) for line in upper),
+                below=frozenset(index_between(xs, line.box.centre_x) for line in lower),
+                numeric=any(is_numeric_cell(line.text) for line in lower),
+                small_start=lower[0].text[:1].islower(),
+            )
+        )
+    return steps
+
+
+def _gap_between_rows(steps: Sequence[_Step], height: float) -> float | None:
+    """The width that tells gaps between rows from gaps inside cells, where the two differ clearly."""
+    gaps = sorted(step.gap for step in steps if not step.ruled)
+    if len(gaps) < 3:
+        return None
+    jump = max(range(len(gaps) - 1), key=lambda position: gaps[position + 1] - gaps[position])
+    narrow, wide = gaps[: jump + 1], gaps[jump + 1 :]
+    clear = wide[0] - narrow[-1] > 0.25 * height and narrow[-1] < 0.6 * height
+    both_usual = min(len(narrow), len(wide)) >= 0.15 * len(gaps)
+    return (narrow[-1] + wide[0]) / 2 if clear and both_usual else None
+
+
+def _parts(step: _Step, position: int, *, dense: bool, threshold: float | None, height: float, columns: int) -> bool:
+    """Whether a gap without a rule parts two rows of cells."""
+    starts_row = 0 in step.below
+    if dense:
+        return starts_row and step.gap > (0.9 * height if threshold is None else threshold)
+    if threshold is not None:
+        full = step.numeric and starts_row and len(step.below) >= 0.7 * columns
+        return step.gap >= threshold or full
+    if step.gap >= 0.75 * height:
+        return True
+    if not starts_row:
+        return step.numeric and len(step.below) > max(1.0, 0.4 * columns) if position else True
+    wraps = step.below == {0} and len(step.above) > 1 and step.small_start
+    return not wraps
