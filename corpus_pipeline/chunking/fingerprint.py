@@ -1,0 +1,32 @@
+"""What the fragments of a document depend on, beside the document."""
+
+from __future__ import annotations
+
+from corpus_pipeline.chunking.tokens import token_counter
+from corpus_pipeline.records import canonical_json, sha256_hex
+from corpus_pipeline.registry import CorpusSpec
+
+__all__ = ["CHUNKER_VERSION", "chunker_fingerprint"]
+
+CHUNKER_VERSION = "1"
+"""Raised with every change that may cut some document differently."""
+
+
+def chunker_fingerprint(spec: CorpusSpec) -> str:
+    """Hash of strategy, sizes, this room's version, tokenizer, model limit and passage prompt.
+
+    Raises:
+        ModelUnavailableError: The tokenizer is not there.
+    """
+    counter = token_counter(spec.embedding)
+    return sha256_hex(
+        canonical_json(
+            {
+                "chunking": spec.chunking.model_dump(mode="json"),
+                "version": CHUNKER_VERSION,
+                "tokenizer_sha256": counter.tokenizer_sha256,
+                "model_tokens": counter.model_tokens,
+                "prompt": counter.prompt,
+            }
+        )
+    )
