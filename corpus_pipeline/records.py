@@ -202,11 +202,14 @@ class TableData(Record):
         rows: All rows, header rows first, each of equal length.
         header_rows: How many leading rows are header.
         caption: Caption text, empty when there is none.
+        spans: ``(row, column, row count, column count)`` of each cell that covers several
+            places, where the converter knows it; its text is in all of them.
     """
 
     rows: tuple[tuple[str, ...], ...]
     header_rows: int = 0
     caption: str = ""
+    spans: tuple[tuple[int, int, int, int], ...] = ()
 
 
 class Block(Record):

@@ -144,5 +144,10 @@ def _table_block(item: TableItem, document: DoclingDocument, place: dict[str, An
                 rows[row][column] = text
     header_rows = len({cell.start_row_offset_idx for cell in data.table_cells if cell.column_header})
     caption = " ".join(reference.resolve(document).text for reference in item.captions)
-    table = TableData(rows=tuple(tuple(row) for row in rows), header_rows=header_rows, caption=caption)
+    spans = tuple(
+        (cell.start_row_offset_idx, cell.start_col_offset_idx, cell.row_span, cell.col_span)
+        for cell in data.table_cells
+        if cell.row_span > 1 or cell.col_span > 1
+    )
+    table = TableData(rows=tuple(tuple(row) for row in rows), header_rows=header_rows, caption=caption, spans=spans)
     return Block(kind=BlockKind.TABLE, text="\n".join(" | ".join(row).rstrip() for row in shown), table=table, **place)
