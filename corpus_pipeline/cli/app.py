@@ -37,7 +37,7 @@ app = typer.Typer(
     help=(
         "Keeps a retrieval corpus worth searching.\n\n"
         "Begin with `corpus-pipeline init FOLDER`, look at the file it writes, then "
-        "`corpus-pipeline ingest --all` and `corpus-pipeline search \"your question\"`. "
+        '`corpus-pipeline ingest --all` and `corpus-pipeline search "your question"`. '
         "`corpus-pipeline dev` shows the same runs in the Dagster UI."
     ),
 )
@@ -118,11 +118,15 @@ def options(
     as_of: Annotated[
         datetime | None,
         typer.Option(
-            "--as-of", formats=["%Y-%m-%d"], show_default=False,
+            "--as-of",
+            formats=["%Y-%m-%d"],
+            show_default=False,
             help="Day decisions are made for (also CORPUS_AS_OF). Default: today, UTC.",
         ),
     ] = None,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Global options, before the command."""
     del version

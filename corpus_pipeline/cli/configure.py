@@ -43,8 +43,13 @@ def check(context: typer.Context, as_json: JsonOption = False) -> None:
             ["corpus", "owner", "source", "groups", "converter", "model", "nightly"],
             [
                 [
-                    spec.slug, spec.owner, spec.source.url, ", ".join(spec.access_groups), spec.conversion.converter,
-                    spec.embedding.model, f"{spec.schedule.cron} {spec.schedule.timezone}",
+                    spec.slug,
+                    spec.owner,
+                    spec.source.url,
+                    ", ".join(spec.access_groups),
+                    spec.conversion.converter,
+                    spec.embedding.model,
+                    f"{spec.schedule.cron} {spec.schedule.timezone}",
                 ]
                 for spec in corpora
             ],

@@ -121,7 +121,9 @@ def _print_runs(runs: list[CorpusRun]) -> None:
                 [
                     stage.value,
                     *[
-                        next((f"{result.seconds:.1f}" for result in run.results if result.stage is stage), "not reached")
+                        next(
+                            (f"{result.seconds:.1f}" for result in run.results if result.stage is stage), "not reached"
+                        )
                         for run in runs
                     ],
                 ]

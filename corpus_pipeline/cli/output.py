@@ -41,7 +41,9 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()) -> Table:
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()
+) -> Table:
     """A table whose cells are made safe; columns named in ``numbers`` are right-aligned."""
     made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", expand=False)
     for column in columns:

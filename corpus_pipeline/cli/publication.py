@@ -20,7 +20,8 @@ def rollback(
     corpus: Annotated[str, typer.Argument(help="The corpus, by slug.", show_default=False)],
     reason: Annotated[str, typer.Option(help="Why; `status` shows it.")] = "no reason given",
     to_generation: Annotated[
-        int | None, typer.Option("--to", help="Generation to serve; default: the one published before.", show_default=False)
+        int | None,
+        typer.Option("--to", help="Generation to serve; default: the one published before.", show_default=False),
     ] = None,
 ) -> None:
     """Serve the previous generation again, at once, and hold further publication of the corpus.

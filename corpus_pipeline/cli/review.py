@@ -150,7 +150,9 @@ def duplicates(context: typer.Context, corpus: CorpusArgument, as_json: JsonOpti
         tree = Tree(f"[bold]{safe(row['canonical'])}[/] [dim]({row['kind']})[/]")
         for member in row["members"]:
             if member["document_id"] != row["canonical"]:
-                tree.add(f"{member['similarity']:.3f} {safe(member['document_id'])} [dim]{safe(member['kept_out'] or '')}[/]")
+                tree.add(
+                    f"{member['similarity']:.3f} {safe(member['document_id'])} [dim]{safe(member['kept_out'] or '')}[/]"
+                )
         out.print(tree)
     out.print(f"{len(rows)} clusters of copies in {safe(corpus)}")
 
@@ -191,7 +193,10 @@ def quarantine_list(
             ["document", "reason", "what happened and what to do", "attempts", "last"],
             [
                 [
-                    entry.document_id, entry.reason.value, entry.message, entry.attempts,
+                    entry.document_id,
+                    entry.reason.value,
+                    entry.message,
+                    entry.attempts,
                     f"{entry.last_failed_at:%Y-%m-%d %H:%M}" if entry.last_failed_at else "",
                 ]
                 for entry in files

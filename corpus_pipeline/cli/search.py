@@ -19,14 +19,23 @@ SNIPPET_CHARACTERS = 240
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
-    corpora: Annotated[list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)] = None,
-    groups: Annotated[list[str] | None, typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False)] = None,
+    corpora: Annotated[
+        list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False),
+    ] = None,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", "-f", help="KEY=VALUE, such as product=Relay or plan_tier=enterprise.", show_default=False),
+        typer.Option(
+            "--filter", "-f", help="KEY=VALUE, such as product=Relay or plan_tier=enterprise.", show_default=False
+        ),
     ] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most fragments to accept.", min=1, max=100)] = 5,
-    min_score: Annotated[float, typer.Option(help="Least cosine similarity of an accepted fragment.", min=-1, max=1)] = 0.3,
+    min_score: Annotated[
+        float, typer.Option(help="Least cosine similarity of an accepted fragment.", min=-1, max=1)
+    ] = 0.3,
     explain: Annotated[bool, typer.Option("--explain", help="Also show what was kept out, and why.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,7 +74,11 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
         place = " > ".join(hit.section_path)
         page = f", page {hit.page_number}" if hit.page_number else ""
         out.print(f"[bold]{position}. {safe(hit.title or hit.document_id)}[/]  [green]{hit.score:.3f}[/]")
-        out.print(f"   [dim]{safe(hit.source_uri)} [{hit.char_start}:{hit.char_end}]{page}[/]".replace("[" + str(hit.char_start), r"\[" + str(hit.char_start)))
+        out.print(
+            f"   [dim]{safe(hit.source_uri)} [{hit.char_start}:{hit.char_end}]{page}[/]".replace(
+                "[" + str(hit.char_start), r"\[" + str(hit.char_start)
+            )
+        )
         if place:
             out.print(f"   [dim]{safe(place)}[/]")
         out.print(f"   {safe(_snippet(hit.text))}")

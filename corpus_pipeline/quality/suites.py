@@ -25,7 +25,13 @@ def _at_most(column: str, value: float) -> dict[str, object]:
 
 
 def _between(
-    name: str, arguments: dict[str, object], severity: Severity, expected: str, remedy: str, *, per_document: bool = False
+    name: str,
+    arguments: dict[str, object],
+    severity: Severity,
+    expected: str,
+    remedy: str,
+    *,
+    per_document: bool = False,
 ) -> Rule:
     batch = DOCUMENTS_BATCH if per_document else CORPUS_BATCH
     return Rule(name, batch, "ExpectColumnValuesToBeBetween", arguments, severity, expected, remedy)
@@ -42,21 +48,33 @@ def _source_inventory(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
         _between(
-            "enough_files", _at_least("files", gates.min_documents), "critical",
+            "enough_files",
+            _at_least("files", gates.min_documents),
+            "critical",
             f"at least {gates.min_documents} files",
             "Check source.url and the include and exclude globs of this corpus; an empty share is not an empty corpus.",
         ),
         _between(
-            "no_sudden_shrinkage", _at_most("held_removals", 0), "critical",
+            "no_sudden_shrinkage",
+            _at_most("held_removals", 0),
+            "critical",
             f"no more than {gates.max_removed_ratio:.0%} of the known files to be missing",
             f"If they are really gone: corpus-pipeline approve-removals {spec.slug}. If not, restore the source and run again.",
         ),
         Rule(
-            "unique_documents", DOCUMENTS_BATCH, "ExpectColumnValuesToBeUnique", {"column": "document_id"}, "critical",
-            "one row per document", "This is a fault of the inventory; report it.",
+            "unique_documents",
+            DOCUMENTS_BATCH,
+            "ExpectColumnValuesToBeUnique",
+            {"column": "document_id"},
+            "critical",
+            "one row per document",
+            "This is a fault of the inventory; report it.",
         ),
         _absent(
-            "readable_metadata", "doubt", "warning", "every file and its metadata to be readable",
+            "readable_metadata",
+            "doubt",
+            "warning",
+            "every file and its metadata to be readable",
             "Correct the file or sidecar named beside each document.",
         ),
     )
@@ -66,28 +84,42 @@ def _converted_documents(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
         _between(
-            "enough_documents", _at_least("documents", gates.min_documents), "critical",
+            "enough_documents",
+            _at_least("documents", gates.min_documents),
+            "critical",
             f"at least {gates.min_documents} converted documents",
             f"See why files were refused: corpus-pipeline quarantine list {spec.slug}.",
         ),
         _between(
-            "few_quarantined", _at_most("quarantined_ratio", gates.max_quarantined_ratio), "critical",
+            "few_quarantined",
+            _at_most("quarantined_ratio", gates.max_quarantined_ratio),
+            "critical",
             f"at most {gates.max_quarantined_ratio:.0%} of the files to be quarantined",
             "Repair or exclude the files listed, or raise gates.max_quarantined_ratio of this corpus.",
         ),
         _absent(
-            "not_quarantined", "quarantined", "warning", "every file to be converted",
+            "not_quarantined",
+            "quarantined",
+            "warning",
+            "every file to be converted",
             f"Repair the file, give its password, or exclude it; then: corpus-pipeline quarantine replay {spec.slug}.",
         ),
         Rule(
-            "concrete_converter", DOCUMENTS_BATCH, "ExpectColumnValuesToNotBeInSet",
-            {"column": "effective_converter", "value_set": ["auto", ""]}, "critical",
-            "each document to name the converter that made it", "This is a fault of the conversion room; report it.",
+            "concrete_converter",
+            DOCUMENTS_BATCH,
+            "ExpectColumnValuesToNotBeInSet",
+            {"column": "effective_converter", "value_set": ["auto", ""]},
+            "critical",
+            "each document to name the converter that made it",
+            "This is a fault of the conversion room; report it.",
         ),
         _between(
-            "enough_text", _at_least("characters", gates.min_characters), "warning",
+            "enough_text",
+            _at_least("characters", gates.min_characters),
+            "warning",
             f"at least {gates.min_characters} characters in each document",
-            "Open the file: a form, a picture or a broken export? Exclude it if it says nothing.", per_document=True,
+            "Open the file: a form, a picture or a broken export? Exclude it if it says nothing.",
+            per_document=True,
         ),
     )
 
@@ -96,12 +128,17 @@ def _near_duplicate_clusters(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
         _between(
-            "verified_similarity", _at_least("similarity_margin", 0.0), "critical",
+            "verified_similarity",
+            _at_least("similarity_margin", 0.0),
+            "critical",
             "each member to be as similar to its cluster's centre as the threshold says",
-            "This is a fault of the deduplication room; report it.", per_document=True,
+            "This is a fault of the deduplication room; report it.",
+            per_document=True,
         ),
         _between(
-            "few_duplicates", _at_most("duplicate_ratio", gates.max_duplicate_ratio), "warning",
+            "few_duplicates",
+            _at_most("duplicate_ratio", gates.max_duplicate_ratio),
+            "warning",
             f"at most {gates.max_duplicate_ratio:.0%} of the documents to be copies",
             f"See the clusters: corpus-pipeline duplicates {spec.slug}; exclude the folder the copies come from.",
         ),
@@ -113,24 +150,37 @@ def _document_versions(spec: CorpusSpec) -> tuple[Rule, ...]:
     severity: Severity = "critical" if spec.versions.conflicts == "fail" else "warning"
     return (
         _between(
-            "every_document_decided", _at_most("undecided", 0), "critical", "a decision on every document",
+            "every_document_decided",
+            _at_most("undecided", 0),
+            "critical",
+            "a decision on every document",
             f"Run the whole chain: corpus-pipeline ingest {spec.slug}.",
         ),
         _between(
-            "something_current", _at_least("current", min(1, gates.min_documents)), "critical",
+            "something_current",
+            _at_least("current", min(1, gates.min_documents)),
+            "critical",
             "at least one current document",
             f"See what keeps them out: corpus-pipeline versions {spec.slug}; often a lifecycle or a validity date.",
         ),
         _absent(
-            "reasons_given", "unexplained", "critical", "a reason for each document that is kept out",
+            "reasons_given",
+            "unexplained",
+            "critical",
+            "a reason for each document that is kept out",
             "This is a fault of the versions room; report it.",
         ),
         _absent(
-            "no_conflicts", "conflict", severity, "no contradiction between versions",
+            "no_conflicts",
+            "conflict",
+            severity,
+            "no contradiction between versions",
             "Add the override line shown beside each document to versions: of this corpus in corpora.yaml.",
         ),
         _between(
-            "few_reviews", _at_most("review_ratio", gates.max_review_ratio), "warning",
+            "few_reviews",
+            _at_most("review_ratio", gates.max_review_ratio),
+            "warning",
             f"at most {gates.max_review_ratio:.0%} of the decisions to wait for review",
             f"Confirm them with versions.supersedes in corpora.yaml: corpus-pipeline versions {spec.slug} marks them.",
         ),
@@ -140,22 +190,36 @@ def _document_versions(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _fragments(spec: CorpusSpec) -> tuple[Rule, ...]:
     del spec
     return (
-        _between("some_fragments", _at_least("fragments", 1), "critical", "at least one fragment",
-                 "Check that the documents have text."),
         _between(
-            "every_character_in_a_fragment", _at_most("uncovered_characters", 0), "critical",
+            "some_fragments",
+            _at_least("fragments", 1),
+            "critical",
+            "at least one fragment",
+            "Check that the documents have text.",
+        ),
+        _between(
+            "every_character_in_a_fragment",
+            _at_most("uncovered_characters", 0),
+            "critical",
             "every character of a document to lie in a fragment",
-            "This is a fault of the chunking strategy; choose another one and report it.", per_document=True,
+            "This is a fault of the chunking strategy; choose another one and report it.",
+            per_document=True,
         ),
         _between(
-            "every_character_in_a_parent", _at_most("uncovered_by_parents", 0), "critical",
+            "every_character_in_a_parent",
+            _at_most("uncovered_by_parents", 0),
+            "critical",
             "every character of a document to lie in a parent section",
-            "This is a fault of the chunking strategy; choose another one and report it.", per_document=True,
+            "This is a fault of the chunking strategy; choose another one and report it.",
+            per_document=True,
         ),
         _between(
-            "within_the_model_limit", _at_most("excess_tokens", 0), "critical",
+            "within_the_model_limit",
+            _at_most("excess_tokens", 0),
+            "critical",
             "no embedded text to be longer than the model reads",
-            "Lower chunking.child_tokens of this corpus.", per_document=True,
+            "Lower chunking.child_tokens of this corpus.",
+            per_document=True,
         ),
     )
 
@@ -164,26 +228,45 @@ def _fragment_embeddings(spec: CorpusSpec) -> tuple[Rule, ...]:
     error = spec.gates.max_vector_norm_error
     return (
         _between(
-            "every_fragment_embedded", _at_most("missing_vectors", 0), "critical", "a vector for every fragment",
-            f"Run the asset again: corpus-pipeline ingest {spec.slug}.", per_document=True,
+            "every_fragment_embedded",
+            _at_most("missing_vectors", 0),
+            "critical",
+            "a vector for every fragment",
+            f"Run the asset again: corpus-pipeline ingest {spec.slug}.",
+            per_document=True,
         ),
         _between(
-            "unit_vectors", _at_most("norm_error", error), "critical", f"vectors of length 1, within {error}",
+            "unit_vectors",
+            _at_most("norm_error", error),
+            "critical",
+            f"vectors of length 1, within {error}",
             "The model's files may be damaged: install the offline extra again, or check embedding.model.",
             per_document=True,
         ),
-        _between("one_dimension", {"column": "dimensions", "min_value": 1, "max_value": 1}, "critical",
-                 "all vectors to have one dimension", "The model changed without its fingerprint changing; report it."),
+        _between(
+            "one_dimension",
+            {"column": "dimensions", "min_value": 1, "max_value": 1},
+            "critical",
+            "all vectors to have one dimension",
+            "The model changed without its fingerprint changing; report it.",
+        ),
     )
 
 
 def _index_generation(spec: CorpusSpec) -> tuple[Rule, ...]:
     recall = spec.gates.min_ann_recall
     return (
-        _between("rows_complete", _at_most("rows_missing", 0), "critical", "a row for every fragment",
-                 f"Run the asset again: corpus-pipeline ingest {spec.slug}."),
         _between(
-            "index_recall", _at_least("ann_recall", recall), "critical",
+            "rows_complete",
+            _at_most("rows_missing", 0),
+            "critical",
+            "a row for every fragment",
+            f"Run the asset again: corpus-pipeline ingest {spec.slug}.",
+        ),
+        _between(
+            "index_recall",
+            _at_least("ann_recall", recall),
+            "critical",
             f"approximate search to find at least {recall:.0%} of what exact search finds",
             "Rebuild the index (REINDEX) or raise hnsw.ef_search; see docs/generations.md.",
         ),
@@ -193,33 +276,53 @@ def _index_generation(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
-        _between("some_golden_queries", _at_least("queries", 1), "warning", "at least one golden query",
-                 "Write a few questions with their expected sources: docs/golden-queries.md."),
         _between(
-            "recall_at_5", _at_least("recall_at_5", gates.min_recall_at_5), "critical",
+            "some_golden_queries",
+            _at_least("queries", 1),
+            "warning",
+            "at least one golden query",
+            "Write a few questions with their expected sources: docs/golden-queries.md.",
+        ),
+        _between(
+            "recall_at_5",
+            _at_least("recall_at_5", gates.min_recall_at_5),
+            "critical",
             f"recall@5 of at least {gates.min_recall_at_5}",
             "See the queries below: a source that is missing, stale, or outranked. Repair it, or correct the golden query.",
         ),
         _between(
-            "no_forbidden_source", _at_most("forbidden_hits", gates.max_forbidden_hits), "critical",
+            "no_forbidden_source",
+            _at_most("forbidden_hits", gates.max_forbidden_hits),
+            "critical",
             f"at most {gates.max_forbidden_hits} answers from a forbidden source",
             "Say in corpora.yaml or a sidecar what the forbidden source is superseded by, or its lifecycle.",
         ),
         _between(
-            "no_stale_source", _at_most("stale_hits", gates.max_stale_hits), "critical",
+            "no_stale_source",
+            _at_most("stale_hits", gates.max_stale_hits),
+            "critical",
             f"at most {gates.max_stale_hits} answers from a document that is not current",
             "This is a fault of the index; report it with the queries below.",
         ),
-        _absent("each_query_answered", "failed", "warning", "each golden query to be answered as expected",
-                "Look at what was found instead, beside each query."),
+        _absent(
+            "each_query_answered",
+            "failed",
+            "warning",
+            "each golden query to be answered as expected",
+            "Look at what was found instead, beside each query.",
+        ),
     )
 
 
 def _published_corpus(spec: CorpusSpec) -> tuple[Rule, ...]:
     return (
-        _between("published_is_staged", _at_most("roots_differ", 0), "critical",
-                 "the published root to be the one that was checked",
-                 f"Publication is on hold or another run came between: corpus-pipeline status; then ingest {spec.slug}."),
+        _between(
+            "published_is_staged",
+            _at_most("roots_differ", 0),
+            "critical",
+            "the published root to be the one that was checked",
+            f"Publication is on hold or another run came between: corpus-pipeline status; then ingest {spec.slug}.",
+        ),
     )
 
 
