@@ -22,6 +22,7 @@ __all__ = ["KEY_ALIASES", "METADATA_KEYS", "RESTRICTING_KEYS", "DeclaredValues",
 
 MAX_TEXT_CHARS = 2_000
 MAX_ATTRIBUTES = 200
+MAX_KEY_CHARS = 80
 
 _TEXT_KEYS = (
     "title", "product", "domain", "region", "customer_segment", "environment", "audience", "source_class",
@@ -92,7 +93,7 @@ def read_declared(
         if value is None or (isinstance(value, str) and not value.strip()):
             continue
         if name in written and written[name] == name:
-            found.problems.append((key, f"says the same as {name!r}, which is used; keep one of them"))
+            found.problems.append((_shown_key(key), f"says the same as {name!r}, which is used; keep one of them"))
             continue
         if name in METADATA_KEYS:
             written[name] = key
@@ -101,6 +102,11 @@ def read_declared(
             _take_unknown(found, key, value, keep_unknown=keep_unknown)
     _check_window(found)
     return found
+
+
+def _shown_key(key: str) -> str:
+    text = key if key.isprintable() else ascii(key)[1:-1]
+    return text if len(text) <= MAX_KEY_CHARS else text[:MAX_KEY_CHARS] + "…"
 
 
 def _canonical(key: str) -> str:
@@ -122,7 +128,7 @@ def _take(found: DeclaredValues, name: str, key: str, value: Any, text: str | No
         if name in RESTRICTING_KEYS:
             found.values[name] = RESTRICTING_KEYS[name]
             message += f"; until then {name} is {json.dumps(RESTRICTING_KEYS[name])}"
-        found.problems.append((key, message))
+        found.problems.append((_shown_key(key), message))
 
 
 def _take_unknown(found: DeclaredValues, key: str, value: Any, *, keep_unknown: bool) -> None:
@@ -136,20 +142,26 @@ def _take_unknown(found: DeclaredValues, key: str, value: Any, *, keep_unknown: 
     if restricting and meant is not None:
         found.values[meant] = RESTRICTING_KEYS[meant]
         found.problems.append(
-            (key, f"unknown key; did you mean {meant!r}? Until then {meant} is {json.dumps(RESTRICTING_KEYS[meant])}")
+            (
+                _shown_key(key),
+                f"unknown key; did you mean {meant!r}? Until then {meant} is {json.dumps(RESTRICTING_KEYS[meant])}",
+            )
         )
     elif keep_unknown:
         _add_attribute(found, key, value)
     else:
         hint = f"did you mean {near[0]!r}? " if near else ""
         found.problems.append(
-            (key, f"unknown key; {hint}Allowed: {', '.join(METADATA_KEYS)}; put keys of your own under attributes:")
+            (
+                _shown_key(key),
+                f"unknown key; {hint}Allowed: {', '.join(METADATA_KEYS)}; put keys of your own under attributes:",
+            )
         )
 
 
 def _take_attributes(found: DeclaredValues, key: str, value: Any) -> None:
     if not isinstance(value, Mapping):
-        found.problems.append((key, "expected a map of names and values"))
+        found.problems.append((_shown_key(key), "expected a map of names and values"))
         return
     for name, item in value.items():
         _add_attribute(found, str(name), item)
@@ -158,12 +170,12 @@ def _take_attributes(found: DeclaredValues, key: str, value: Any) -> None:
 def _add_attribute(found: DeclaredValues, key: str, value: Any) -> None:
     attributes: dict[str, Any] = found.values.setdefault("attributes", {})
     if len(attributes) >= MAX_ATTRIBUTES:
-        found.problems.append((key, f"more than {MAX_ATTRIBUTES} attributes; keep those that filters use"))
+        found.problems.append((_shown_key(key), f"more than {MAX_ATTRIBUTES} attributes; keep those that filters use"))
         return
     try:
         attributes[_clean(key.strip())] = _attribute(value)
     except ValueError as error:
-        found.problems.append((key, str(error)))
+        found.problems.append((_shown_key(key), str(error)))
 
 
 def _attribute(value: Any) -> str | int | float | bool:

@@ -1,0 +1,22 @@
+"""Which files a corpus has: scan, hashes, declared metadata, changes, the guard against short listings.
+
+Not here: what is inside the files (``conversion``) and which of them count (``versions``).
+"""
+
+from corpus_pipeline.inventory.copies import local_copy
+from corpus_pipeline.inventory.front_matter import split_front_matter
+from corpus_pipeline.inventory.precedence import EVERYONE, merge_metadata
+from corpus_pipeline.inventory.repository import approve_removals, held_removals, source_changes, source_files
+from corpus_pipeline.inventory.taking import take_inventory
+
+__all__ = [
+    "EVERYONE",
+    "approve_removals",
+    "held_removals",
+    "local_copy",
+    "merge_metadata",
+    "source_changes",
+    "source_files",
+    "split_front_matter",
+    "take_inventory",
+]
