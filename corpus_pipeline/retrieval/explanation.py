@@ -43,7 +43,7 @@ class Reason:
 
     reason: KeptOutReason
     detail: str
-    refers_to: str | None = None
+    reference: str | None = None
 
 
 def explain_kept_out(
@@ -216,6 +216,6 @@ def _entry(candidate: Candidate, reason: Reason) -> KeptOut:
         char_start=candidate.char_start,
         char_end=candidate.char_end,
         reason=reason.reason,
-        refers_to=reason.refers_to,
+        reference=reason.reference,
         detail=reason.detail,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError, field_validator
 
 from corpus_pipeline.errors import SearchError
 from corpus_pipeline.records import Record
@@ -21,6 +22,8 @@ MAX_SIMILARITY = 0.85
 MAX_QUERY_CHARS = 10_000
 
 AttributeValue = str | int | float | bool
+
+_ATTRIBUTE_PREFIX = "attributes."
 
 
 class SearchFilters(Record):
@@ -44,6 +47,34 @@ class SearchFilters(Record):
     customer_facing: bool = False
     attributes: dict[str, AttributeValue] = Field(default_factory=dict)
 
+    @classmethod
+    def from_pairs(cls, pairs: Mapping[str, Any]) -> SearchFilters:
+        """Filters from keys and values as a person writes them; ``attributes.x`` reaches an attribute.
+
+        Raises:
+            SearchError: There is no such filter, or its value has another type.
+
+        >>> SearchFilters.from_pairs({"product": "Relay", "attributes.tier": "2"}).attributes
+        {'tier': '2'}
+        """
+        plain = {key: value for key, value in pairs.items() if not key.startswith(_ATTRIBUTE_PREFIX)}
+        attributes = {key.removeprefix(_ATTRIBUTE_PREFIX): pairs[key] for key in pairs if key not in plain}
+        unknown = sorted(set(plain) - set(cls.model_fields))
+        if unknown:
+            raise SearchError(
+                f"there is no filter {unknown[0]!r}",
+                remedy=f"Use one of {', '.join(cls.model_fields)}, or attributes.KEY for a free attribute.",
+            )
+        given = plain.get("attributes", {})
+        if attributes and isinstance(given, Mapping):
+            plain["attributes"] = {**given, **attributes}
+        try:
+            return cls.model_validate(plain)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            key = ".".join(str(part) for part in fault["loc"])
+            raise SearchError(f"filter {key}: {fault['msg']}", remedy="Correct the value of this filter.") from error
+
     def attributes_as_text(self) -> dict[str, str]:
         """The wanted attributes as PostgreSQL writes JSON scalars.
 
@@ -66,7 +97,7 @@ class SearchRequest(Record):
     """One question to the published corpora.
 
     Attributes:
-        corpora: Slugs to search; ``None`` means all published ones.
+        corpora: Slugs to search; none named means all published ones.
         groups: What the reader belongs to; the database shows nothing else.
         top_k: Most fragments accepted.
         min_score: Least cosine of an accepted fragment.
@@ -76,7 +107,7 @@ class SearchRequest(Record):
     """
 
     query: str
-    corpora: tuple[str, ...] | None = None
+    corpora: tuple[str, ...] = ()
     groups: tuple[str, ...] = ("everyone",)
     top_k: Annotated[int, Field(ge=1, le=100)] = 5
     min_score: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.3
@@ -85,6 +116,11 @@ class SearchRequest(Record):
     as_of: date | None = None
     explain: bool = False
     kept_out_limit: Annotated[int, Field(ge=0, le=200)] = 10
+
+    @field_validator("filters", mode="before")
+    @classmethod
+    def _filters_from_pairs(cls, value: object) -> object:
+        return SearchFilters.from_pairs(value) if isinstance(value, Mapping) else value
 
     @property
     def fetch_limit(self) -> int:

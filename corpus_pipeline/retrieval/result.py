@@ -66,7 +66,7 @@ class KeptOut(Record):
     """The best matching fragment of a document that is not among the accepted, and why.
 
     Attributes:
-        refers_to: The document (or fragment) the reason points at, where there is one.
+        reference: The document (or fragment) the reason points at, where there is one.
         detail: The reason in words, with what was wanted and what was found.
     """
 
@@ -79,7 +79,7 @@ class KeptOut(Record):
     char_start: int
     char_end: int
     reason: KeptOutReason
-    refers_to: str | None = None
+    reference: str | None = None
     detail: str
 
 

@@ -5,19 +5,13 @@ FROM corpus.evaluations
 WHERE corpus = :corpus AND generation = :generation;
 
 -- name: latest_evaluation^
--- The evaluation of the newest evaluated generation of a corpus.
-SELECT corpus, generation, is_staged, inputs_sha256, output_sha256, root_sha256, golden_sha256, as_of, metrics, evaluated_at
-FROM corpus.evaluations
-WHERE corpus = :corpus
-ORDER BY evaluated_at DESC, generation DESC
-LIMIT 1;
-
--- name: evaluation_history
--- Figures of all evaluated generations of a corpus, newest first.
-SELECT generation, is_staged, root_sha256, golden_sha256, as_of, metrics, evaluated_at
-FROM corpus.evaluations
-WHERE corpus = :corpus
-ORDER BY generation DESC;
+-- The evaluation that the last finished run of the stage rests on.
+SELECT e.corpus, e.generation, e.is_staged, e.inputs_sha256, e.output_sha256, e.root_sha256, e.golden_sha256, e.as_of,
+       e.metrics, e.evaluated_at
+FROM corpus.evaluations e
+JOIN corpus.stage_states s
+    ON s.corpus = e.corpus AND s.stage = 'retrieval_evaluation' AND CAST(s.counts ->> 'generation' AS integer) = e.generation
+WHERE e.corpus = :corpus;
 
 -- name: delete_evaluation!
 -- Makes room for a new evaluation of the same generation; its queries go with it.

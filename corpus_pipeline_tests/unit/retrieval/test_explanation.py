@@ -49,7 +49,7 @@ def test_every_exclusion_of_ingestion_has_a_reason_of_the_same_name(cause: Exclu
 
 def test_superseded_names_its_successor():
     found = explain(replace(candidate(), exclusion_reason="superseded", exclusion_ref="c/new.md"))
-    assert (found.detail, found.refers_to) == ("superseded by c/new.md", "c/new.md")
+    assert (found.detail, found.reference) == ("superseded by c/new.md", "c/new.md")
 
 
 def test_expiry_between_two_nights_is_told_with_its_day():
@@ -84,7 +84,7 @@ def test_below_score_shows_both_numbers():
 def test_crowded_out_names_the_fragment_that_took_its_place():
     one = candidate()
     found = explain(one, dropped={one.fragment_id: Dropped(one, "c/b.md::f0001", 0.93, 2)})
-    assert (found.reason, found.refers_to) == (KeptOutReason.CROWDED_OUT, "c/b.md::f0001")
+    assert (found.reason, found.reference) == (KeptOutReason.CROWDED_OUT, "c/b.md::f0001")
     assert found.detail == "cosine 0.93 to c/b.md::f0001, limit 0.85"
 
 

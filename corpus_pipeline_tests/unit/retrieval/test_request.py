@@ -39,3 +39,20 @@ def test_importing_the_room_loads_no_model_runtime():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_filters_from_the_command_line_reach_free_attributes():
+    request = SearchRequest(query="q", filters={"customer_facing": "true", "attributes.team": "billing"})
+    assert request.filters.customer_facing
+    assert request.filters.attributes == {"team": "billing"}
+
+
+def test_an_unknown_filter_names_those_there_are():
+    with pytest.raises(SearchError, match="there is no filter 'plan'") as caught:
+        SearchRequest(query="q", filters={"plan": "free"})
+    assert "plan_tier" in caught.value.remedy
+
+
+def test_a_filter_of_the_wrong_type_is_refused():
+    with pytest.raises(SearchError, match="filter customer_facing"):
+        SearchRequest(query="q", filters={"customer_facing": "perhaps"})

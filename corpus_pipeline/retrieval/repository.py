@@ -1,0 +1,200 @@
+"""Reads fragments from the serving tables; writes nothing.
+
+The text of a query never comes here: only its vector and the bound values of filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, LiteralString, cast
+
+import numpy as np
+import numpy.typing as npt
+from pgvector import HalfVector
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from corpus_pipeline.records import ServingState
+from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
+from corpus_pipeline.retrieval.request import SearchRequest
+from corpus_pipeline.store import Connection, load_queries
+
+__all__ = ["SearchTarget", "best_of_documents", "nearest_fragments", "nearest_of_state", "parent_texts", "widen_scan"]
+
+Vector = npt.NDArray[np.float32]
+
+MAX_EF_SEARCH = 1000
+
+METADATA_COLUMNS = (
+    "product",
+    "domain",
+    "plan_tiers",
+    "region",
+    "customer_segment",
+    "environment",
+    "audience",
+    "answer_use",
+    "source_class",
+    "source_type",
+    "source_extension",
+    "trust_level",
+    "lifecycle",
+    "version",
+    "family",
+    "language",
+    "valid_from",
+    "valid_until",
+    "acl_groups",
+    "owner",
+    "last_reviewed_at",
+    "attributes",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTarget:
+    """Where one generation of a corpus lies.
+
+    Attributes:
+        table: Serving table in schema ``serving``.
+        space: Embedding fingerprint; vectors of one space can be compared.
+    """
+
+    corpus: str
+    generation: int
+    table: str
+    space: str
+
+
+def nearest_fragments(
+    connection: Connection, target: SearchTarget, vector: Vector, request: SearchRequest, as_of: date
+) -> list[tuple[Candidate, bool]]:
+    """The nearest fragments that the session may see and that meet every filter.
+
+    Args:
+        connection: A read session; its role and groups decide what is seen.
+        target: Names corpus and table.
+        vector: float32, shape (dimensions,), L2-normalised.
+        request: Filters, threshold and limits.
+        as_of: The day on which documents must be in force.
+
+    Returns:
+        At most ``request.fetch_limit`` candidates, nearest first, each with whether its score suffices.
+    """
+    filters = request.filters
+    attributes = filters.attributes_as_text()
+    rows = _run(
+        connection,
+        "nearest_fragments",
+        target,
+        {
+            "corpus": target.corpus,
+            "vector": HalfVector(vector),
+            "as_of": as_of,
+            "fetch_limit": request.fetch_limit,
+            "min_score": request.min_score,
+            "product": filters.product,
+            "audience": filters.audience,
+            "domain": filters.domain,
+            "source_class": filters.source_class,
+            "region": filters.region,
+            "environment": filters.environment,
+            "plan_tier": filters.plan_tier,
+            "customer_facing": filters.customer_facing,
+            "attributes": Jsonb(attributes) if attributes else None,
+        },
+    )
+    return [(_candidate(row, target), bool(row["is_accepted"])) for row in rows]
+
+
+def nearest_of_state(
+    connection: Connection, target: SearchTarget, vector: Vector, state: ServingState, limit: int
+) -> list[Candidate]:
+    """The nearest fragments in one state, whoever may see them; for an operator's connection."""
+    rows = _run(
+        connection,
+        "nearest_of_state",
+        target,
+        {
+            "corpus": target.corpus,
+            "vector": HalfVector(vector),
+            "serving_state": state.value,
+            "generation": target.generation,
+            "fetch_limit": limit,
+        },
+    )
+    return [_candidate(row, target) for row in rows]
+
+
+def best_of_documents(
+    connection: Connection, target: SearchTarget, vector: Vector, document_ids: Sequence[str]
+) -> dict[str, Candidate]:
+    """The nearest fragment of each named document in the generation; for an operator's connection."""
+    rows = _run(
+        connection,
+        "best_of_documents",
+        target,
+        {
+            "corpus": target.corpus,
+            "vector": HalfVector(vector),
+            "documents": list(document_ids),
+            "generation": target.generation,
+        },
+    )
+    return {row["document_id"]: _candidate(row, target) for row in rows}
+
+
+def widen_scan(connection: Connection, fragments: int) -> None:
+    """Lets the nearest-neighbour index of this transaction give as many rows as asked, in exact order."""
+    load_queries("retrieval").widen_scan(connection, ef_search=str(min(fragments, MAX_EF_SEARCH)))
+
+
+def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Text of each candidate's parent, by parent id, as far as the session may see it."""
+    if not candidates:
+        return {}
+    rows = load_queries("retrieval").parent_texts(
+        connection,
+        corpora=sorted({candidate.corpus for candidate in candidates}),
+        parent_ids=sorted({candidate.parent_id for candidate in candidates}),
+    )
+    return {row["parent_id"]: row["text"] for row in rows}
+
+
+def _run(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
+    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table))
+    # Never prepared: a generic plan would carry every filter, given or not, into the index scan.
+    return connection.execute(query, values, prepare=False).fetchall()
+
+
+def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
+    return Candidate(
+        fragment_id=row["fragment_id"],
+        parent_id=row["parent_id"],
+        corpus=row["corpus"],
+        document_id=row["document_id"],
+        source_uri=row["source_uri"],
+        title=row["title"],
+        score=round(1.0 - float(row["distance"]), SCORE_PLACES),
+        text=row["text"],
+        text_sha256=row["text_sha256"],
+        section_path=tuple(row["section_path"]),
+        page_number=row["page_number"],
+        char_start=row["char_start"],
+        char_end=row["char_end"],
+        space=target.space,
+        vector=_unit(row["embedding"]),
+        metadata={name: row[name] for name in METADATA_COLUMNS},
+        exclusion_reason=row["exclusion_reason"],
+        exclusion_ref=row["exclusion_ref"],
+    )
+
+
+def _unit(stored: HalfVector) -> Vector:
+    """Half precision loses the exact norm; cosines of stored vectors need it back."""
+    vector = stored.to_numpy().astype(np.float32)
+    norm = float(np.linalg.norm(vector))
+    return vector / norm if norm else vector

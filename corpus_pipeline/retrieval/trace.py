@@ -1,0 +1,39 @@
+"""What each stage of a search counted and how long it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from corpus_pipeline.retrieval.result import StageTrace
+
+__all__ = ["Trace"]
+
+
+class Trace:
+    """Collects the stages of one search in the order in which they end.
+
+    >>> trace = Trace()
+    >>> with trace.stage("merge") as counts:
+    ...     counts["fragments"] = 3
+    >>> trace.stages[0].stage, trace.stages[0].counts
+    ('merge', {'fragments': 3})
+    """
+
+    def __init__(self) -> None:
+        self._stages: list[StageTrace] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[dict[str, int]]:
+        """Times a block; it fills in the counts. A stage that fails leaves no trace."""
+        counts: dict[str, int] = {}
+        started = time.perf_counter()
+        yield counts
+        elapsed = (time.perf_counter() - started) * 1000.0
+        self._stages.append(StageTrace(stage=name, counts=counts, milliseconds=round(elapsed, 3)))
+
+    @property
+    def stages(self) -> tuple[StageTrace, ...]:
+        """All stages so far."""
+        return tuple(self._stages)
