@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
 from corpus_pipeline.conversion.pdf.lines import Line
-from corpus_pipeline.conversion.pdf.patterns import is_bullet, is_list_item, looks_numbered_deep
+from corpus_pipeline.conversion.pdf.patterns import is_bullet, is_list_item, is_marker_only, looks_numbered_deep
 from corpus_pipeline.conversion.pdf.rules import PageRules
 from corpus_pipeline.conversion.pdf.table_cells import TableGrid
 
@@ -20,6 +20,10 @@ FARTHEST_LINE = 3.5
 """Lines farther apart than this many line heights never follow one another."""
 SAME_SIZE = 0.13
 SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]]*$")
+COLUMN_INDENT = 40.0
+"""Lines of one column start at most this many points apart: indents and hanging numbers included."""
+FULL_LINE_WORDS = 5
+ENOUGH_LINES = 4
 PARAGRAPH_WORDS = 12
 """A line of at least this many words is running text, not a label or a heading."""
 
@@ -84,11 +88,13 @@ def build_blocks(lines: Sequence[Line], rules: PageRules) -> list[PageBlock]:
     """
     ordered = sorted(lines, key=lambda line: (line.box.top, line.box.left))
     below = _nearest_below(ordered)
-    spacing = _line_spacing(ordered, below)
+    room = {position: _room_left(ordered, position) for position in below}
+    spacing = _line_spacing(ordered, below, room)
     following = {
         position: target
         for position, target in below.items()
         if _continues(ordered[position], ordered[target], spacing, rules)
+        and not _breaks_early(ordered[position], ordered[target], room[position])
     }
     started = set(following.values())
     blocks = []
@@ -142,13 +148,40 @@ def _nearer_above(lines: list[Line], line: Line, candidate: int, current: int) -
     return new.bottom > old.bottom
 
 
-def _line_spacing(lines: list[Line], below: dict[int, int]) -> dict[tuple[float, bool], float]:
-    """The usual gap between lines over their height, for each text style of the page.
+def _room_left(lines: list[Line], position: int) -> float:
+    """White space between a line's end and the right edge of its column."""
+    line = lines[position]
+    edge = max(
+        other.box.right for other in lines if abs(other.box.left - line.box.left) <= COLUMN_INDENT and other.word_count > 1
+    ) if line.word_count > 1 else line.box.right
+    return edge - line.box.right
 
+
+def _breaks_early(line: Line, other: Line, room: float) -> bool:
+    """Whether ``other`` starts a new paragraph although its first word would still have fitted above."""
+    if line.words[0].right_to_left or line.monospaced or line.bold:
+        return False
+    first = other.words[0].box.width
+    starts_anew = not other.text[:1].islower()
+    return starts_anew and room > first + 2.5 * line.size
+
+
+def _line_spacing(
+    lines: list[Line], below: dict[int, int], room: dict[int, float]
+) -> dict[tuple[float, bool], float]:
+    """The usual gap between the lines of a paragraph over their height, for each text style of the page.
+
+    Lines that are full, so that the text had to go on below, tell it best.
     The key ``(0, False)`` holds the gap over all styles.
     """
+    full = {
+        position: target
+        for position, target in below.items()
+        if room[position] < lines[target].words[0].box.width + lines[position].size
+        and lines[position].word_count >= FULL_LINE_WORDS
+    }
     gaps: dict[tuple[float, bool], Counter[float]] = {}
-    for position, target in below.items():
+    for position, target in (full if len(full) >= ENOUGH_LINES else below).items():
         line, other = lines[position], lines[target]
         if abs(line.size - other.size) > SAME_SIZE * line.size:
             continue
@@ -200,6 +233,8 @@ def _style_parts(line: Line, other: Line) -> bool:
 
 
 def _item_starts(line: Line, other: Line) -> bool:
+    if is_marker_only(other.text):
+        return True
     if is_list_item(other.text):
         return not _is_wrapped_number(line, other)
     if looks_numbered_deep(line.text) and line.word_count <= PARAGRAPH_WORDS:

@@ -70,7 +70,7 @@ class FontMeasures:
             baseline = word.box.bottom - (DESCENT_SHARE * size if reach[1] else 0.0)
         else:
             size = self._usual_size(word.font.name) or word.box.height
-            baseline = word.box.bottom if word.text.strip(".,…") == "" else word.box.centre_y + 0.28 * size
+            baseline = _punctuation_baseline(word, size)
         word.size = size
         top = baseline - (1 - DESCENT_SHARE) * size
         word.box = Box(word.box.left, top, word.box.right, top + size)
@@ -96,6 +96,15 @@ def _reach(text: str) -> tuple[bool, bool]:
         for character in text
     )
     return rises, any(character in DESCENDERS for character in text)
+
+
+def _punctuation_baseline(word: Word, size: float) -> float:
+    """Where the baseline runs under a word without letters, judged by where its ink must sit."""
+    if not word.text.strip("_"):
+        return word.box.top - 0.1 * size
+    if not word.text.strip(".,…"):
+        return word.box.bottom
+    return word.box.centre_y + 0.28 * size
 
 
 def _reports_ink(reaches: dict[tuple[bool, bool], list[float]]) -> bool | None:

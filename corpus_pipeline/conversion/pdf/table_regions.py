@@ -9,7 +9,7 @@ from statistics import median
 from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, reads_as_prose
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, rows_of
-from corpus_pipeline.conversion.pdf.patterns import has_leader, is_list_item, is_numeric_cell
+from corpus_pipeline.conversion.pdf.patterns import has_leader, is_marker_only, is_numeric_cell
 from corpus_pipeline.conversion.pdf.rules import PageRules, Rule
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals
 
@@ -249,7 +249,7 @@ def _open_tables(lines: Sequence[Line], width: float) -> list[TableRegion]:
 def _is_cell_row(row: Sequence[Line], width: float) -> bool:
     if len(row) < 2 or any(has_leader(line.text) for line in row):
         return False
-    return not reads_as_prose([row], width) and not is_list_item(f"{row[0].text} {row[1].text}")
+    return not reads_as_prose([row], width) and not (len(row) == 2 and is_marker_only(row[0].text))
 
 
 def _run_end(rows: list[list[Line]], first: int, is_cell_row: Callable[[list[Line]], bool]) -> int:
