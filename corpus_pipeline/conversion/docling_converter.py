@@ -1,0 +1,107 @@
+"""Office, HTML, mail, EPUB, LaTeX and XML articles through docling, without network or models."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from corpus_pipeline.conversion.containers import check_xml
+from corpus_pipeline.conversion.decoding import decode_text
+from corpus_pipeline.conversion.docling_mapping import document_blocks
+from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.conversion.properties import file_properties
+from corpus_pipeline.conversion.source import ConversionInput
+from corpus_pipeline.errors import ConversionError
+from corpus_pipeline.records import BlockKind, ConvertedDocument, QuarantineReason
+
+__all__ = ["DoclingConverter", "convert_bytes"]
+
+_SUFFIX = {
+    FileFormat.MARKDOWN: "md",
+    FileFormat.ASCIIDOC: "adoc",
+    FileFormat.LATEX: "tex",
+    FileFormat.WEBVTT: "vtt",
+    FileFormat.JATS: "nxml",
+    FileFormat.USPTO: "xml",
+}
+_DECODED = frozenset(
+    {
+        FileFormat.MARKDOWN,
+        FileFormat.ASCIIDOC,
+        FileFormat.LATEX,
+        FileFormat.WEBVTT,
+        FileFormat.CSV,
+    }
+)
+_SHIFTED = frozenset({FileFormat.HTML, FileFormat.MHTML, FileFormat.MARKDOWN, FileFormat.ASCIIDOC, FileFormat.EPUB})
+"""Formats whose docling backend counts the second heading level as 1."""
+_UNITS_PER_POINT = {FileFormat.PPTX: 12700.0, FileFormat.ODP: 1.0}
+"""Formats with pages (slides), and the scale of their boxes; PowerPoint counts in English metric units."""
+
+
+class DoclingConverter:
+    """docling's declarative backends; its PDF and image pipelines are not used here."""
+
+    def convert(self, source: ConversionInput) -> ConvertedDocument:
+        """The document as docling reads it.
+
+        Raises:
+            ConversionError: ``bomb`` for hostile XML, ``too_large`` for too many slides.
+            RuntimeError: docling failed on the file.
+        """
+        data = source.path.read_bytes()
+        if source.file_format in {FileFormat.JATS, FileFormat.USPTO}:
+            check_xml(data)
+        if source.file_format in _DECODED:
+            data = decode_text(data).encode()
+        return convert_bytes(data, source.file_format, file_properties(source), max_pages=source.max_pages)
+
+
+def convert_bytes(
+    data: bytes, file_format: FileFormat, properties: dict[str, str], *, max_pages: int
+) -> ConvertedDocument:
+    """Runs docling on bytes under a name of our own, so that no path of the file is followed.
+
+    Args:
+        data: The file's bytes.
+        file_format: Chooses docling's backend.
+        properties: The document's own properties.
+        max_pages: Most slides or sheets.
+    """
+    from docling.datamodel.base_models import ConversionStatus, DocumentStream
+
+    stream = DocumentStream(name=f"document.{_SUFFIX.get(file_format, file_format.value)}", stream=BytesIO(data))
+    result = _engine().convert(stream, raises_on_error=False)
+    if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
+        kinds = sorted(
+            {type(error).__name__ if not error.module_name else error.module_name for error in result.errors}
+        )
+        raise RuntimeError(f"docling ended with {result.status.value} ({', '.join(kinds)})")
+    if len(result.document.pages) > max_pages:
+        raise ConversionError(
+            f"the file has {len(result.document.pages)} pages; at most {max_pages} are accepted",
+            reason=QuarantineReason.TOO_LARGE,
+            remedy="Raise conversion.limits.max_pages, or split the file.",
+        )
+    blocks = document_blocks(
+        result.document, shifted=file_format in _SHIFTED, units_per_point=_UNITS_PER_POINT.get(file_format)
+    )
+    title = next((block.text for block in blocks if block.kind is BlockKind.TITLE), None)
+    return ConvertedDocument.from_blocks(
+        blocks,
+        title=properties.get("title") or title,
+        language=properties.get("language"),
+        page_count=len(result.document.pages) if file_format in _UNITS_PER_POINT else None,
+        properties=properties,
+    )
+
+
+_engines: list[Any] = []
+
+
+def _engine() -> Any:
+    if not _engines:
+        from docling.document_converter import DocumentConverter
+
+        _engines.append(DocumentConverter())
+    return _engines[0]

@@ -1,0 +1,222 @@
+"""docling's document tree to blocks in reading order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from corpus_pipeline.conversion.inline_text import collapse, join_runs, list_marker
+from corpus_pipeline.conversion.tables import table_block
+from corpus_pipeline.records import Block, BlockKind
+
+__all__ = ["document_blocks"]
+
+_LAYERS = frozenset({"body", "notes"})
+_TEXT_KINDS = {
+    "caption": BlockKind.CAPTION,
+    "footnote": BlockKind.FOOTNOTE,
+    "formula": BlockKind.FORMULA,
+    "code": BlockKind.CODE,
+}
+_FURNITURE = frozenset({"page_header", "page_footer"})
+MAX_LEVEL = 6
+
+
+def document_blocks(document: Any, *, shifted: bool = False, units_per_point: float | None = None) -> list[Block]:
+    """Blocks of a ``DoclingDocument``: its body and notes, without page furniture.
+
+    Args:
+        document: The document.
+        shifted: Heading level 1 of this document is the second level below the title.
+        units_per_point: Scale of the document's boxes; ``None`` when it has no pages, only sheets or nothing.
+    """
+    shift = 1 if shifted or _has_single_title(document) else 0
+    walk = _Walk(document, shift=shift, units_per_point=units_per_point)
+    for item in (*document.tables, *document.pictures):
+        walk.seen.update(reference.cref for reference in item.captions)
+    return list(walk.children(document.body, depth=0))
+
+
+def _has_single_title(document: Any) -> bool:
+    return sum(1 for item in document.texts if item.label.value == "title") == 1
+
+
+@dataclass
+class _Walk:
+    document: Any
+    shift: int
+    units_per_point: float | None
+    seen: set[str] = field(default_factory=set)
+    titled: bool = False
+
+    def children(self, node: Any, depth: int) -> Iterator[Block]:
+        for reference in node.children:
+            if reference.cref in self.seen:
+                continue
+            self.seen.add(reference.cref)
+            yield from self.node(reference.resolve(self.document), depth)
+
+    def node(self, item: Any, depth: int) -> Iterator[Block]:
+        if item.content_layer.value not in _LAYERS:
+            return
+        label = item.label.value
+        if label == "inline":
+            yield from self.inline(item, depth)
+        elif label in {"list", "ordered_list"}:
+            yield from self.children(item, depth + 1)
+        elif label == "sheet":
+            yield Block(kind=BlockKind.HEADING, text=_sheet_name(item.name), level=1)
+            yield from self.children(item, depth)
+        elif label in {"table", "document_index"} and hasattr(item, "data"):
+            yield from self.table(item)
+        elif label in {"picture", "chart"}:
+            yield from self.picture(item, depth)
+        else:
+            yield from self.text(item, label, depth)
+
+    def text(self, item: Any, label: str, depth: int) -> Iterator[Block]:
+        if label in _FURNITURE:
+            return
+        if label == "list_item":
+            yield from self.list_item(item, max(depth, 1))
+            return
+        text = getattr(item, "text", "") or ""
+        if text.strip():
+            yield self.plain(item, label, text)
+        yield from self.children(item, depth)
+
+    def plain(self, item: Any, label: str, text: str) -> Block:
+        place = self.place(item)
+        if label in {"title", "section_header"}:
+            return self.heading(label, getattr(item, "level", 1), collapse(text), place)
+        kind = _TEXT_KINDS.get(label, BlockKind.PARAGRAPH)
+        if kind is BlockKind.CODE:
+            language = getattr(getattr(item, "code_language", None), "value", None)
+            shown = None if language in {None, "unknown"} else str(language).lower()
+            return Block(kind=kind, text=text.strip("\n"), code_language=shown, **place)
+        if label in {"checkbox_selected", "checkbox_unselected"}:
+            text = f"[{'x' if label == 'checkbox_selected' else ' '}] {text}"
+        return Block(kind=kind, text=_lines(text), links=_links(item), **place)
+
+    def heading(self, label: str, level: int, text: str, place: dict[str, Any]) -> Block:
+        if label == "title":
+            first, self.titled = not self.titled, True
+            return Block(kind=BlockKind.TITLE if first else BlockKind.HEADING, text=text, level=1, **place)
+        self.titled = True
+        return Block(kind=BlockKind.HEADING, text=text, level=min(level + self.shift, MAX_LEVEL), **place)
+
+    def list_item(self, item: Any, depth: int) -> Iterator[Block]:
+        runs, links = [item.text], list(_links(item))
+        rest: list[Any] = []
+        for reference in item.children:
+            child = reference.resolve(self.document)
+            mergeable = child.label.value in {"inline", "text", "paragraph"}
+            if mergeable and not rest and (child.label.value == "inline" or not item.text.strip()):
+                self.seen.add(reference.cref)
+                text, found = self.runs(child)
+                runs.append(text)
+                links.extend(found)
+            else:
+                rest.append(reference)
+        text = join_runs(runs)
+        if text:
+            marker = list_marker(item.marker, ordered=bool(item.enumerated))
+            place = self.place(item)
+            yield Block(kind=BlockKind.LIST_ITEM, text=marker + text, level=depth, links=_unique(links), **place)
+        yield from self.children(item, depth)
+
+    def inline(self, group: Any, depth: int) -> Iterator[Block]:
+        text, links = self.runs(group)
+        if text:
+            first = group.children[0].resolve(self.document) if group.children else group
+            parent = group.parent.resolve(self.document) if group.parent else group
+            place = self.place(first)
+            if parent.label.value in {"section_header", "title"} and not parent.text.strip():
+                yield self.heading(parent.label.value, getattr(parent, "level", 1), text, place)
+            else:
+                yield Block(kind=BlockKind.PARAGRAPH, text=text, links=_unique(links), **place)
+        yield from self.children(group, depth)
+
+    def runs(self, node: Any) -> tuple[str, list[str]]:
+        """Text and links of an inline group; only runs of text are taken, the rest is walked later."""
+        own = getattr(node, "text", "") or ""
+        texts, links = ([own] if own.strip() else []), list(_links(node))
+        for reference in node.children:
+            child = reference.resolve(self.document)
+            if child.label.value in {"table", "picture", "list", "ordered_list"}:
+                continue
+            self.seen.add(reference.cref)
+            text, found = self.runs(child)
+            script = getattr(getattr(getattr(child, "formatting", None), "script", None), "value", "baseline")
+            if script != "baseline" and texts and text:
+                texts[-1] = texts[-1].rstrip() + text.strip()
+            else:
+                texts.append(text)
+            links.extend(found)
+        return join_runs(texts), links
+
+    def table(self, item: Any) -> Iterator[Block]:
+        for reference in item.footnotes:
+            self.seen.add(reference.cref)
+        caption = collapse(item.caption_text(self.document))
+        place = self.place(item)
+        if caption:
+            yield Block(kind=BlockKind.CAPTION, text=caption, page=place["page"])
+        rows, header = self.cells(item)
+        block = table_block(rows, header_rows=header, caption=caption, **place)
+        if block:
+            yield block
+        for reference in item.footnotes:
+            note = reference.resolve(self.document)
+            yield Block(kind=BlockKind.FOOTNOTE, text=_lines(note.text), page=place["page"])
+
+    def cells(self, item: Any) -> tuple[list[list[str]], int]:
+        data = item.data
+        rows = [[""] * data.num_cols for _ in range(data.num_rows)]
+        header = [False] * data.num_rows
+        for cell in data.table_cells:
+            text = cell._get_text(doc=self.document) if hasattr(cell, "ref") else cell.text  # noqa: SLF001
+            for y in range(max(cell.start_row_offset_idx, 0), min(cell.end_row_offset_idx, data.num_rows)):
+                for x in range(max(cell.start_col_offset_idx, 0), min(cell.end_col_offset_idx, data.num_cols)):
+                    rows[y][x] = text
+                header[y] = header[y] or bool(cell.column_header)
+        leading = next((y for y, is_header in enumerate(header) if not is_header), len(header))
+        return rows, leading if leading < len(rows) else min(leading, 1) if len(rows) > 1 else 0
+
+    def place(self, item: Any) -> dict[str, Any]:
+        provenance = getattr(item, "prov", None)
+        if not provenance or self.units_per_point is None:
+            return {"page": None, "bbox": None}
+        first = provenance[0]
+        page = self.document.pages.get(first.page_no)
+        if page is None or page.size is None or first.bbox is None:
+            return {"page": first.page_no or None, "bbox": None}
+        box = first.bbox.to_top_left_origin(page.size.height)
+        edges = tuple(round(float(edge) / self.units_per_point, 2) for edge in (box.l, box.t, box.r, box.b))
+        return {"page": first.page_no, "bbox": edges if edges[2] > edges[0] and edges[3] > edges[1] else None}
+
+    def picture(self, item: Any, depth: int) -> Iterator[Block]:
+        place = self.place(item)
+        caption = collapse(item.caption_text(self.document))
+        if caption:
+            yield Block(kind=BlockKind.PICTURE, text=caption, links=_links(item), **place)
+        yield from self.children(item, depth)
+
+
+def _links(item: Any) -> tuple[str, ...]:
+    target = getattr(item, "hyperlink", None)
+    return (str(target),) if target else ()
+
+
+def _unique(links: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(links))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(line for line in (collapse(line) for line in text.split("\n")) if line)
+
+
+def _sheet_name(name: str) -> str:
+    return re.sub(r"^sheet:\s*", "", name)

@@ -1,0 +1,47 @@
+"""What a converter is given, and what it has to be able to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.records import ConvertedDocument
+
+__all__ = ["ConversionInput", "Converter"]
+
+
+@dataclass(frozen=True)
+class ConversionInput:
+    """One file for a converter.
+
+    Attributes:
+        path: A local copy; its name says nothing, the extension below is the declared one.
+        file_format: What the content was found to be.
+        extension: Lower case, without dot.
+        password: Opens the file when it is encrypted.
+        max_pages: Files with more pages are refused as ``too_large``.
+    """
+
+    path: Path
+    file_format: FileFormat
+    extension: str = ""
+    password: str | None = None
+    max_pages: int = 5000
+
+
+class Converter(Protocol):
+    """Turns a file into a structured document.
+
+    An implementation may keep loaded models between calls; it runs in a worker process that is
+    killed when a limit is passed, so it needs no guards of its own against time and memory.
+    """
+
+    def convert(self, source: ConversionInput) -> ConvertedDocument:
+        """The document.
+
+        Raises:
+            ConversionError: With the quarantine class. Any other exception means that this
+                converter failed on the file, and the next one of the route is tried.
+        """

@@ -1,0 +1,261 @@
+"""The process between a run and its workers: forks them, watches them, kills them, survives them.
+
+One process loads the converter libraries once and forks every worker from there, so that a new
+worker costs milliseconds. It has a single thread, which is what makes forking safe, and is the
+workers' parent, so that no process id is ever mistaken for another. It ends, with all its workers,
+when the run that started it ends in whatever way.
+
+Run as ``python -m corpus_pipeline.conversion.supervisor FOLDER WORKERS RECYCLE MODULE…``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import select
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from corpus_pipeline.conversion.frames import FrameBuffer, pack_frame
+from corpus_pipeline.conversion.isolation import block_network, die_with_parent
+from corpus_pipeline.conversion.job import ConversionOutcome
+from corpus_pipeline.conversion.worker import OUT_OF_MEMORY_EXIT, out_of_memory, run_worker
+from corpus_pipeline.records import QuarantineReason
+
+__all__ = ["main"]
+
+READ_BYTES = 1 << 20
+NOISE_BYTES = 4096
+ATTEMPTS = 2
+"""A file whose worker dies without a word is tried once more in a fresh worker."""
+
+
+@dataclass
+class _Worker:
+    process_id: int
+    channel: socket.socket
+    folder: Path
+    buffer: FrameBuffer = field(default_factory=FrameBuffer)
+    job: dict[str, Any] | None = None
+    attempt: int = 0
+    deadline: float = 0.0
+    served: int = 0
+
+
+class _Supervisor:
+    def __init__(self, folder: Path, workers: int, recycle_after: int) -> None:
+        self.folder = folder
+        self.most = workers
+        self.recycle_after = recycle_after
+        self.waiting: deque[tuple[dict[str, Any], int]] = deque()
+        self.workers: dict[int, _Worker] = {}
+        self.selector = selectors.DefaultSelector()
+        self.incoming = FrameBuffer()
+        self.made = 0
+        self.open = True
+
+    def serve(self) -> None:
+        """Until the run closes its end."""
+        self.selector.register(0, selectors.EVENT_READ, None)
+        while self.open:
+            self.assign()
+            for key, _ in self.selector.select(self.patience()):
+                if key.data is None:
+                    self.take_jobs()
+                else:
+                    self.hear(key.data)
+            self.kill_late()
+
+    def patience(self) -> float | None:
+        deadlines = [worker.deadline for worker in self.workers.values() if worker.job is not None]
+        return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+
+    def take_jobs(self) -> None:
+        data = os.read(0, READ_BYTES)
+        self.open = bool(data)
+        self.incoming.feed(data)
+        self.waiting.extend((head, 1) for head, _ in self.incoming.frames())
+
+    def assign(self) -> None:
+        while self.waiting:
+            idle = next((worker for worker in self.workers.values() if worker.job is None), None)
+            if idle is None and len(self.workers) >= self.most:
+                return
+            worker = idle or self.fork()
+            job, attempt = self.waiting.popleft()
+            worker.job, worker.attempt = job, attempt
+            worker.deadline = time.monotonic() + float(job["limits"]["timeout_seconds"])
+            try:
+                worker.channel.sendall(pack_frame(job))
+            except OSError:  # it died while it was idle; its end is heard in the next round
+                continue
+
+    def fork(self) -> _Worker:
+        self.made += 1
+        folder = self.folder / f"worker-{self.made}"
+        folder.mkdir()
+        ours, theirs = socket.socketpair()
+        parent = os.getpid()
+        process_id = os.fork()
+        if process_id == 0:
+            self.become_worker(ours, theirs, folder, parent)
+        theirs.close()
+        worker = _Worker(process_id, ours, folder)
+        self.workers[process_id] = worker
+        self.selector.register(ours, selectors.EVENT_READ, worker)
+        return worker
+
+    def become_worker(self, ours: socket.socket, theirs: socket.socket, folder: Path, parent: int) -> None:
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            die_with_parent()
+            if os.getppid() != parent:
+                os._exit(1)
+            os.setsid()
+            self.selector.close()
+            ours.close()
+            for other in self.workers.values():
+                other.channel.close()
+            run_worker(theirs, folder)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY_EXIT)
+        except BaseException:  # noqa: BLE001 - a forked child must never return into the supervisor's loop
+            os._exit(1)
+        os._exit(0)
+
+    def hear(self, worker: _Worker) -> None:
+        try:
+            data = worker.channel.recv(READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            self.bury(worker)
+            return
+        worker.buffer.feed(data)
+        for head, content in worker.buffer.frames():
+            worker.job = None
+            worker.served += 1
+            send(head, content)
+        if worker.job is None and worker.served >= self.recycle_after:
+            self.stop(worker)
+
+    def bury(self, worker: _Worker) -> None:
+        """A worker ended by itself or by another's hand."""
+        noise = last_noise(worker.folder)
+        status = self.stop(worker)
+        if worker.job is None:
+            return
+        if status == OUT_OF_MEMORY_EXIT or "bad_alloc" in noise or "Cannot allocate memory" in noise:
+            limit = int(worker.job["limits"]["memory_mb"])
+            send(out_of_memory(worker.job["key"], limit).to_head())
+        elif worker.attempt < ATTEMPTS:
+            self.waiting.appendleft((worker.job, worker.attempt + 1))
+        else:
+            how = f"signal {-status}" if status < 0 else f"exit status {status}"
+            send(crashed(worker.job["key"], how).to_head())
+
+    def kill_late(self) -> None:
+        now = time.monotonic()
+        for worker in [worker for worker in self.workers.values() if worker.job is not None and worker.deadline <= now]:
+            if select.select([worker.channel], [], [], 0)[0]:
+                continue  # it finished, or died, while we waited for the run to take an outcome
+            job = worker.job or {}
+            self.stop(worker)
+            send(late(job["key"], float(job["limits"]["timeout_seconds"])).to_head())
+
+    def stop(self, worker: _Worker) -> int:
+        """Kills a worker and everything it started, removes its files; its exit status, negative for a signal."""
+        del self.workers[worker.process_id]
+        self.selector.unregister(worker.channel)
+        worker.channel.close()
+        ended, status = os.waitpid(worker.process_id, os.WNOHANG)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(worker.process_id, signal.SIGKILL)
+        if not ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker.process_id, signal.SIGKILL)
+            _, status = os.waitpid(worker.process_id, 0)
+        shutil.rmtree(worker.folder, ignore_errors=True)
+        return os.waitstatus_to_exitcode(status)
+
+    def close(self) -> None:
+        for worker in list(self.workers.values()):
+            self.stop(worker)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def crashed(key: str, how: str) -> ConversionOutcome:
+    """The outcome of a file whose worker died."""
+    message = (
+        f"the converter process crashed on the file ({how})\n"
+        "Open and save the file in its own program, or ask for another converter with conversion.overrides."
+    )
+    return ConversionOutcome(key=key, reason=QuarantineReason.CONVERTER_ERROR.value, message=message)
+
+
+def late(key: str, seconds: float) -> ConversionOutcome:
+    """The outcome of a file that took too long."""
+    message = (
+        f"converting the file took more than {seconds:g} seconds\n"
+        "Raise conversion.limits.timeout_seconds, or split the file."
+    )
+    return ConversionOutcome(key=key, reason=QuarantineReason.TIMEOUT.value, message=message)
+
+
+def send(head: dict[str, Any], content: bytes = b"") -> None:
+    """One message to the run, on the descriptor that was standard output."""
+    data = memoryview(pack_frame(head, content))
+    while data:
+        data = data[os.write(_OUTPUT, data) :]
+
+
+def last_noise(folder: Path) -> str:
+    """The end of what the libraries of a worker printed."""
+    try:
+        with (folder / "noise").open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - NOISE_BYTES))
+            return stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+_OUTPUT = -1
+
+
+def main(arguments: list[str]) -> int:
+    """Serves until standard input closes; see the module's docstring for the arguments."""
+    global _OUTPUT  # noqa: PLW0603 - libraries print to descriptor 1, so messages get one of their own
+    folder, workers, recycle, *modules = arguments
+    parent = os.getppid()
+    die_with_parent(signal.SIGTERM)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides; a terminal sends the signal to all
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    _OUTPUT = os.dup(1)
+    os.dup2(2, 1)
+    supervisor = _Supervisor(Path(folder), int(workers), int(recycle))
+    try:
+        if os.getppid() != parent:
+            return 1
+        block_network()
+        for name in modules:
+            with contextlib.suppress(ImportError):  # the converter itself says what is missing
+                importlib.import_module(name)
+        supervisor.serve()
+    except BrokenPipeError:
+        return 1
+    finally:
+        supervisor.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
