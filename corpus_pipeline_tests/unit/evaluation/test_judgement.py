@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from corpus_pipeline.evaluation import GoldenQuery, MissClass
+from corpus_pipeline.evaluation.judgement import ChainFacts, judge, missed_documents, unknown_sources
+from corpus_pipeline.records import ExclusionReason, Lifecycle, ServingState, VersionDecision
+from corpus_pipeline.retrieval import Candidate, KeptOutReason, Ranking, Reason
+from corpus_pipeline.retrieval.selection import Selection
+
+AS_OF = date(2026, 11, 1)
+
+
+def candidate(path: str, number: int = 1, score: float = 0.6) -> Candidate:
+    return Candidate(
+        f"c/{path}::f{number:04}", "p", "c", f"c/{path}", path, None, score, "t", "t", (), None, 0, 1, "s",
+        np.zeros(2, dtype=np.float32),
+    )  # fmt: skip
+
+
+def ranking(*candidates: Candidate) -> Ranking:
+    return Ranking(candidates, Selection(candidates, ()), {}, bool(candidates), "reason")
+
+
+def decision(path: str, **changes: object) -> VersionDecision:
+    values = {"corpus": "c", "document_id": f"c/{path}", "family": path, "lifecycle": Lifecycle.ACTIVE}
+    return VersionDecision(**(values | changes))
+
+
+def facts(*decisions: VersionDecision, inventory: tuple[str, ...] = (), **quarantined: str) -> ChainFacts:
+    known = {one.document_id: one for one in decisions}
+    listed = {*known, *(f"c/{path}" for path in inventory), *(f"c/{path}" for path in quarantined)}
+    return ChainFacts("c", frozenset(listed), {f"c/{path}": why for path, why in quarantined.items()}, known)
+
+
+def golden(**changes: object) -> GoldenQuery:
+    return GoldenQuery(**({"query_id": "q", "query": "how?", "expected_sources": ["a"]} | changes))
+
+
+def miss_of(known: ChainFacts, explained: Reason | None = None) -> tuple[MissClass, str]:
+    given = {"c/a": explained} if explained else {}
+    (miss,) = judge(golden(), ranking(), given, known, AS_OF).misses
+    return miss.miss_class, miss.detail
+
+
+def test_every_expected_document_must_be_accepted_to_pass():
+    query = golden(expected_sources=["a", "b"])
+    known = facts(decision("a"), decision("b"))
+    assert judge(query, ranking(candidate("a"), candidate("b")), {}, known, AS_OF).passed
+    assert missed_documents(query, "c", ranking(candidate("a"))) == ["c/b"]
+    assert not judge(query, ranking(candidate("a")), {}, known, AS_OF).passed
+
+
+def test_two_fragments_of_a_document_are_one_rank():
+    found = judge(golden(), ranking(candidate("x"), candidate("x", 2), candidate("a")), {}, facts(decision("a")), AS_OF)
+    assert found.ranked_documents == ("c/x", "c/a")
+
+
+def test_an_unanswerable_query_passes_only_when_nothing_is_accepted():
+    query = golden(expected_sources=[], should_match=False)
+    assert judge(query, ranking(), {}, facts(), AS_OF).passed
+    assert not judge(query, ranking(candidate("a")), {}, facts(decision("a")), AS_OF).passed
+
+
+def test_a_forbidden_hit_is_named_once_and_fails_the_query():
+    query = golden(forbidden_sources=["old"])
+    known = facts(decision("a"), decision("old"))
+    found = judge(query, ranking(candidate("a"), candidate("old"), candidate("old", 2)), {}, known, AS_OF)
+    assert (found.forbidden_hits, found.passed) == (("c/old",), False)
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        decision("a", is_current=False),
+        decision("a", serving_state=ServingState.ARCHIVED),
+        decision("a", valid_until=date(2026, 10, 31)),
+        decision("a", valid_from=date(2026, 11, 2)),
+    ],
+)
+def test_an_accepted_document_that_is_not_current_is_a_stale_hit(stale: VersionDecision):
+    found = judge(golden(), ranking(candidate("a")), {}, facts(stale), AS_OF)
+    assert (found.stale_hits, found.passed) == (("c/a",), False)
+
+
+def test_an_accepted_document_that_is_gone_is_a_stale_hit():
+    assert judge(golden(), ranking(candidate("a")), {}, facts(), AS_OF).stale_hits == ("c/a",)
+    assert judge(golden(), ranking(candidate("a")), {}, facts(inventory=("a",)), AS_OF).stale_hits == ("c/a",)
+
+
+def test_a_document_in_force_on_its_first_and_last_day_is_not_stale():
+    current = decision("a", valid_from=AS_OF, valid_until=AS_OF)
+    assert judge(golden(), ranking(candidate("a")), {}, facts(current), AS_OF).stale_hits == ()
+
+
+def test_a_miss_is_blamed_on_the_first_stage_that_lost_the_document():
+    archived = decision(
+        "a", serving_state=ServingState.ARCHIVED, exclusion_reason=ExclusionReason.SUPERSEDED, exclusion_ref="c/b"
+    )
+    assert miss_of(facts())[0] is MissClass.NEVER_INGESTED
+    assert miss_of(facts(a="encrypted")) == (MissClass.QUARANTINED, "quarantined: encrypted")
+    assert miss_of(facts(inventory=("a",)))[0] is MissClass.NOT_CONVERTED
+    assert miss_of(facts(archived)) == (MissClass.EXCLUDED, "kept out as superseded (c/b)")
+    assert miss_of(facts(decision("a")))[0] is MissClass.NOT_INDEXED
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (KeptOutReason.NOT_PERMITTED, MissClass.NOT_PERMITTED),
+        (KeptOutReason.FILTERED, MissClass.FILTERED),
+        (KeptOutReason.EXPIRED, MissClass.NOT_IN_FORCE),
+        (KeptOutReason.NOT_YET_EFFECTIVE, MissClass.NOT_IN_FORCE),
+        (KeptOutReason.BELOW_SCORE, MissClass.BELOW_SCORE),
+        (KeptOutReason.NOT_RETRIEVED, MissClass.NOT_RETRIEVED),
+        (KeptOutReason.CROWDED_OUT, MissClass.CROWDED_OUT),
+        (KeptOutReason.OUTRANKED, MissClass.RANKED_TOO_LOW),
+    ],
+)
+def test_a_miss_in_search_is_blamed_on_the_reason_search_gives(reason: KeptOutReason, expected: MissClass):
+    assert miss_of(facts(decision("a")), Reason(reason, "why")) == (expected, "why")
+
+
+def test_sources_that_the_inventory_does_not_have_are_listed():
+    queries = (golden(forbidden_sources=["typo"]), golden(query_id="r", expected_sources=["b"]))
+    assert unknown_sources(facts(decision("a")), queries) == ["c/b", "c/typo"]
