@@ -1,0 +1,33 @@
+"""Copies: exact and near-duplicates and contained texts, within and across corpora, and their clusters.
+
+Here: normalised text, shingles, MinHash, candidate indexes, verified pairs, star clusters.
+Not here: which member of a cluster is served, and which version is current (``versions``).
+"""
+
+from corpus_pipeline.deduplication.normalisation import normalised_sha256
+from corpus_pipeline.deduplication.parameters import (
+    ComparisonParameters,
+    comparison_parameters,
+    containment_recall,
+    recall_curve,
+)
+from corpus_pipeline.deduplication.repository import (
+    CrossCorpusEdge,
+    cross_corpus_edges,
+    duplicate_clusters,
+    duplicate_edges,
+)
+from corpus_pipeline.deduplication.stage import cluster_corpus
+
+__all__ = [
+    "ComparisonParameters",
+    "CrossCorpusEdge",
+    "cluster_corpus",
+    "comparison_parameters",
+    "containment_recall",
+    "cross_corpus_edges",
+    "duplicate_clusters",
+    "duplicate_edges",
+    "normalised_sha256",
+    "recall_curve",
+]
