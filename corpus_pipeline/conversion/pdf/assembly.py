@@ -19,6 +19,7 @@ from docling.datamodel.pipeline_options import HeadingHierarchyOptions
 from docling.models.stages.heading_hierarchy.heading_hierarchy_model import HeadingHierarchyModel
 from docling.models.stages.page_assemble.page_assemble_model import PageAssembleModel, PageAssembleOptions
 from docling.models.stages.reading_order.readingorder_model import ReadingOrderModel, ReadingOrderOptions
+from docling.models.postprocessing.reading_order_rb import PageElement, ReadingOrderPredictor
 from docling_core.types.doc import BoundingBox, CoordOrigin, DocItemLabel, TableCell
 from docling_core.types.doc.page import BoundingRectangle, ColorRGBA, PdfTextCell, TextCell
 
@@ -26,6 +27,7 @@ from corpus_pipeline.conversion.pdf.blocks import BlockLabel, PageBlock
 from corpus_pipeline.conversion.pdf.geometry import Box
 from corpus_pipeline.conversion.pdf.lines import Line
 from corpus_pipeline.conversion.pdf.page_layout import PageLayout
+from corpus_pipeline.conversion.pdf.reading_order import reading_order
 from corpus_pipeline.conversion.pdf.table_cells import TableGrid
 from corpus_pipeline.conversion.pdf.wording import Hyphenation
 
@@ -54,6 +56,19 @@ class _PageAssembler(PageAssembleModel):
 
     def sanitize_text(self, lines: list[str]) -> str:
         return self._hyphenation.join(lines)
+
+
+class _ColumnOrder(ReadingOrderPredictor):
+    """docling's predictor of captions, footnotes and continued paragraphs, with our order of elements."""
+
+    def predict_reading_order(self, page_elements: list[PageElement], page_separators: Any = None) -> list[PageElement]:
+        ordered: list[PageElement] = []
+        for page in sorted({element.page_no for element in page_elements}):
+            elements = [element for element in page_elements if element.page_no == page]
+            height = elements[0].page_size.height
+            boxes = [Box(element.l, height - element.t, element.r, height - element.b) for element in elements]
+            ordered += [elements[position] for position in reading_order(boxes, height)]
+        return ordered
 
 
 class _ReadPage:
@@ -85,7 +100,9 @@ def assemble_document(conversion: ConversionResult, layouts: Mapping[int, PageLa
         headers += page.assembled.headers
         body += page.assembled.body
     conversion.assembled = AssembledUnit(elements=elements, headers=headers, body=body)
-    conversion.document = ReadingOrderModel(options=ReadingOrderOptions(use_page_separators=False))(conversion)
+    ordering = ReadingOrderModel(options=ReadingOrderOptions(use_page_separators=False))
+    ordering.ro_model = _ColumnOrder()
+    conversion.document = ordering(conversion)
     conversion.document = HeadingHierarchyModel(options=HeadingHierarchyOptions(enabled=True))(conversion)
     return conversion
 

@@ -24,7 +24,6 @@ DESCENT_SHARE = 0.22
 """Part of the nominal height that lies below the baseline."""
 USUAL_SHARES = {(True, True): 1.0, (True, False): 0.78, (False, True): 0.77, (False, False): 0.55}
 """Ink height over nominal height, by (has an ascender, has a descender)."""
-TIGHT_MATCHES = 0.4
 SAME_HEIGHT = 0.03
 
 
@@ -33,13 +32,20 @@ class FontMeasures:
 
     def __init__(self) -> None:
         self._heights: dict[str, dict[tuple[bool, bool], list[float]]] = defaultdict(lambda: defaultdict(list))
+        self._votes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self._tight: dict[str, bool] = {}
 
     def learn(self, words: Iterable[Word]) -> None:
-        """Adds the words of some pages to the evidence."""
+        """Adds the words of some pages, in the order the PDF paints them, to the evidence."""
+        previous: Word | None = None
         for word in words:
-            if any(character.isalpha() for character in word.text):
-                self._heights[word.font.name][_reach(word.text)].append(word.box.height)
+            if not any(character.isalpha() for character in word.text):
+                continue
+            self._heights[word.font.name][_reach(word.text)].append(word.box.height)
+            if previous is not None and _neighbours(previous, word) and _reach(previous.text) != _reach(word.text):
+                alike = abs(previous.box.height - word.box.height) <= SAME_HEIGHT * word.box.height
+                self._votes[word.font.name][alike] += 1
+            previous = word
         self._tight = {}
 
     def correct(self, words: Iterable[Word]) -> None:
@@ -50,18 +56,13 @@ class FontMeasures:
 
     def _is_tight(self, font: str) -> bool:
         if font not in self._tight:
-            verdict = _reports_ink(self._heights.get(font, {}))
-            self._tight[font] = self._usual_verdict() if verdict is None else verdict
+            unlike, alike = self._votes[font]
+            if unlike == alike:
+                # Too little text: fonts of one producer behave alike.
+                unlike = sum(votes[0] for votes in self._votes.values())
+                alike = sum(votes[1] for votes in self._votes.values())
+            self._tight[font] = unlike > alike
         return self._tight[font]
-
-    def _usual_verdict(self) -> bool:
-        """What holds for most text of the document: fonts of one producer behave alike."""
-        balance = 0
-        for reaches in self._heights.values():
-            verdict = _reports_ink(reaches)
-            if verdict is not None:
-                balance += sum(map(len, reaches.values())) * (1 if verdict else -1)
-        return balance > 0
 
     def _stretch(self, word: Word) -> None:
         reach = _reach(word.text)
@@ -107,15 +108,10 @@ def _punctuation_baseline(word: Word, size: float) -> float:
     return word.box.centre_y + 0.28 * size
 
 
-def _reports_ink(reaches: dict[tuple[bool, bool], list[float]]) -> bool | None:
-    """Whether heights depend on which glyphs a word has; ``None`` without evidence."""
-    full = reaches.get((True, True), [])
-    others = [height for reach, heights in reaches.items() if reach != (True, True) for height in heights]
-    if not full or not others:
-        return None
-    counts: dict[float, int] = defaultdict(int)
-    for height in full:
-        counts[round(height, 1)] += 1
-    usual = [height for height, count in counts.items() if count >= 0.05 * len(full)]
-    matching = sum(any(abs(height - known) <= SAME_HEIGHT * known for known in usual) for height in others)
-    return matching < TIGHT_MATCHES * len(others)
+def _neighbours(first: Word, second: Word) -> bool:
+    """Whether two words painted one after the other stand on one line in one font."""
+    return (
+        first.font == second.font
+        and first.box.overlap_y(second.box) > 0.3 * min(first.box.height, second.box.height)
+        and -first.box.overlap_x(second.box) < 2 * max(first.box.height, second.box.height)
+    )
