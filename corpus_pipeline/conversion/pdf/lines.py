@@ -13,7 +13,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
 from corpus_pipeline.conversion.pdf.patterns import is_marker_only
 from corpus_pipeline.conversion.pdf.rules import Rule
 
-__all__ = ["Line", "build_lines", "rows_of", "text_of"]
+__all__ = ["Line", "build_lines", "close_gaps", "rows_of", "text_of"]
 
 WORD_GAP = 0.12
 """Words closer than this share of their size are one word, broken by a change of font."""
@@ -21,6 +21,8 @@ LINE_GAP = 0.62
 """Words closer than this share of their size belong to one line, whatever stands around them."""
 STRETCHED_GAP = 1.35
 """The widest gap, in sizes, that justified setting makes between two words of a line."""
+WIDEST_GAP = 5.0
+"""The widest gap, in sizes, that is closed because the lines around run across it."""
 MARKER_GAP = 4.0
 """The widest gap, in sizes, between the marker of a list item or section and its text."""
 
@@ -66,6 +68,55 @@ def build_lines(words: Iterable[Word], verticals: Sequence[Rule] = ()) -> list[L
     ]
     lines.sort(key=lambda line: (line.box.top, line.box.left))
     return lines
+
+
+def close_gaps(lines: Sequence[Line], verticals: Sequence[Rule] = ()) -> list[Line]:
+    """Joins parts of one line that justified setting has driven apart.
+
+    A wide gap is only a gap between words where the lines right above and below run
+    across it; between columns or cells they have a gap in the same place.
+    """
+    rows = rows_of(lines)
+    closed: list[Line] = []
+    for position, row in enumerate(rows):
+        near = [line for other in rows[max(0, position - 3) : position + 4] if other is not row for line in other]
+        joined = [row[0]]
+        for line in row[1:]:
+            before = joined[-1]
+            ruled = any(
+                before.box.right - 1.5 <= rule.position <= line.box.left + 1.5 and rule.spans(line.box.centre_y)
+                for rule in verticals
+            )
+            if not ruled and _is_run_across(before, line, near):
+                joined[-1] = _line(sorted(before.words + line.words, key=lambda word: word.box.left))
+            else:
+                joined.append(line)
+        closed += joined
+    closed.sort(key=lambda line: (line.box.top, line.box.left))
+    return closed
+
+
+def _is_run_across(before: Line, line: Line, near: Sequence[Line]) -> bool:
+    gap = -before.box.overlap_x(line.box)
+    size = min(before.size, line.size)
+    if not 0 < gap <= WIDEST_GAP * size or max(before.size, line.size) > 1.25 * size:
+        return False
+    hole = Box(before.box.right, min(before.box.top, line.box.top), line.box.left, max(before.box.bottom, line.box.bottom))
+    runs_across = []
+    for upper in (True, False):
+        beside = [other for other in near if _is_next(hole, other.box, upper=upper) and _meets(before, line, other)]
+        if beside:
+            runs_across.append(any(other.box.left < hole.left - size and other.box.right > hole.right + size for other in beside))
+    return all(runs_across) and (len(runs_across) == 2 or (len(runs_across) == 1 and gap <= 2.5 * size))
+
+
+def _is_next(hole: Box, other: Box, *, upper: bool) -> bool:
+    distance = hole.top - other.bottom if upper else other.top - hole.bottom
+    return -0.4 * hole.height <= distance <= 0.9 * hole.height
+
+
+def _meets(before: Line, line: Line, other: Line) -> bool:
+    return other.box.right > before.box.right - before.size and other.box.left < line.box.left + line.size
 
 
 def rows_of_words(words: Iterable[Word]) -> list[list[Word]]:

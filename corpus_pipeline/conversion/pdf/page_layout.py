@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from corpus_pipeline.conversion.pdf.blocks import BlockLabel, PageBlock, build_blocks
 from corpus_pipeline.conversion.pdf.capture import PageCapture, Word
 from corpus_pipeline.conversion.pdf.geometry import Box
-from corpus_pipeline.conversion.pdf.lines import Line, build_lines
+from corpus_pipeline.conversion.pdf.lines import Line, build_lines, close_gaps
 from corpus_pipeline.conversion.pdf.table_cells import read_table
 from corpus_pipeline.conversion.pdf.table_regions import find_tables
 
@@ -41,7 +41,7 @@ class PageLayout:
 def lay_out(capture: PageCapture) -> PageLayout:
     """Builds blocks from the words and rules of a page whose words have nominal sizes."""
     width, height = capture.frame_width, capture.frame_height
-    lines = build_lines(capture.words, capture.rules.vertical)
+    lines = close_gaps(build_lines(capture.words, capture.rules.vertical), capture.rules.vertical)
     blocks = []
     for region in find_tables(lines, capture.rules, width, height):
         words = [word for word in capture.words if region.box.holds_centre_of(word.box)]

@@ -18,7 +18,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box
 
 __all__ = ["FontMeasures"]
 
-ASCENDERS = frozenset("bdfhklt()[]{}|/\\\"'")
+ASCENDERS = frozenset("bdfhijklt()[]{}|/\\\"'")
 DESCENDERS = frozenset("gjpqy,;()[]{}|/\\@$Qç")
 DESCENT_SHARE = 0.22
 """Part of the nominal height that lies below the baseline."""
