@@ -1,0 +1,89 @@
+"""The weakest evidence: near-identical texts under one title with different dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from corpus_pipeline.records import DuplicateEdge, DuplicateKind
+from corpus_pipeline.versions.candidates import Candidate, Strength
+from corpus_pipeline.versions.canonical import authority
+from corpus_pipeline.versions.families import DOUBTFUL, REPLACED_WORDS
+from corpus_pipeline.versions.members import Member
+
+__all__ = ["alike_pairs", "similarity_candidates"]
+
+SIMILAR_AND_DATED = 0.72
+GENERIC_WORDS = REPLACED_WORDS | frozenset(
+    ["of", "use", "service", "services", "user", "and", "the", "for", "notice", "statement", "general", "website"]
+)
+
+
+def similarity_candidates(
+    members: Mapping[str, Member],
+    edges: Sequence[DuplicateEdge],
+    related: set[tuple[str, str]],
+    series: Mapping[str, str],
+) -> Iterator[Candidate]:
+    """Candidates for near-duplicate pairs that no stronger evidence relates.
+
+    Two services may use one text under the title "Terms of Service", so a title of generic words
+    alone, or two telling names that differ, leave the pair for review. A later copy of less
+    authority, such as a wiki page, does not replace a policy: it is a copy.
+
+    Args:
+        related: Pairs of ids, smaller first, that stronger evidence relates already.
+        series: Series by the ids of its editions.
+    """
+    for edge in edges:
+        if not _comparable(edge, members, series) or (edge.left_id, edge.right_id) in related:
+            continue
+        left, right = members[edge.left_id], members[edge.right_id]
+        if left.dated is None or right.dated is None or left.dated == right.dated:
+            continue
+        old, new = (left, right) if left.dated < right.dated else (right, left)
+        if authority(new) > authority(old):
+            continue
+        yield Candidate(
+            Strength.SIMILARITY,
+            new.id,
+            old.id,
+            "supersedes",
+            "similar_and_dated",
+            f"{new.path} ({new.dated}) and {old.path} ({old.dated}) share their title and {edge.jaccard:.0%} of their "
+            "word sequences",
+            DOUBTFUL if _may_differ(left, right) else SIMILAR_AND_DATED,
+        )
+
+
+def alike_pairs(
+    members: Mapping[str, Member], edges: Sequence[DuplicateEdge], series: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Near-duplicates under one title whose names do not tell them apart: one family, in whatever order."""
+    for edge in edges:
+        if _comparable(edge, members, series) and not _names_differ(members[edge.left_id], members[edge.right_id]):
+            yield edge.left_id, edge.right_id
+
+
+def _comparable(edge: DuplicateEdge, members: Mapping[str, Member], series: Mapping[str, str]) -> bool:
+    if edge.kind is not DuplicateKind.NEAR or edge.left_id not in members or edge.right_id not in members:
+        return False
+    left, right = members[edge.left_id], members[edge.right_id]
+    if left.independent or right.independent or not left.title or left.title != right.title:
+        return False
+    if left.number and right.number and left.number != right.number:
+        return False
+    return left.id not in series or series[left.id] != series.get(right.id)
+
+
+def _may_differ(left: Member, right: Member) -> bool:
+    return not set(left.title.split()) - GENERIC_WORDS or _names_differ(left, right)
+
+
+def _names_differ(left: Member, right: Member) -> bool:
+    return left.name.stem != right.name.stem and _telling(left.name.stem) and _telling(right.name.stem)
+
+
+def _telling(stem: str) -> bool:
+    """The stem has words a person would read, not a hash or a number."""
+    return bool(re.search(r"\b[a-z]{3,}\b", stem)) and not re.search(r"\b(?=\w*\d)[0-9a-f]{6,}\b", stem)
