@@ -23,8 +23,9 @@ __all__ = [
 ]
 
 FRONT_MATTER_EXTENSIONS = frozenset({"md", "markdown", "mdx", "txt", "text", "rst", "adoc", "html", "htm", "org"})
-HEAD_BYTES = 256 * 1024
+HEAD_BYTES = 64 * 1024
 
+_HEADS = (b"---", b"\xef\xbb\xbf---", b"\xff\xfe-", b"\xfe\xff\x00-")
 _OPENING = re.compile(r"\A---[ \t]*\r?\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _RESTRICTING_NAMES = {*RESTRICTING_KEYS, *(alias for alias, key in KEY_ALIASES.items() if key in RESTRICTING_KEYS)}
@@ -62,7 +63,7 @@ def read_front_matter(head: bytes, file: str) -> DeclaredBlock:
         head: At most :data:`HEAD_BYTES` of the file.
         file: Its relative path, for problems.
     """
-    if b"---" not in head[:16]:
+    if not head.startswith(_HEADS):
         return DeclaredBlock()
     block, _ = _split(_decoded(head))
     return read_block(block, file, first_line=2, keep_unknown=True) if block else DeclaredBlock()

@@ -12,7 +12,7 @@ from corpus_pipeline.inventory.front_matter import DeclaredBlock, read_block
 
 __all__ = ["MAX_SIDECAR_BYTES", "match_sidecars", "read_sidecar"]
 
-MAX_SIDECAR_BYTES = 1_000_000
+MAX_SIDECAR_BYTES = 64_000
 
 
 def read_sidecar(content: bytes, file: str) -> DeclaredBlock:

@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+from functools import lru_cache
 from typing import Any, get_args
 
 from corpus_pipeline.records import AnswerUse, Lifecycle, TrustLevel
@@ -23,6 +24,8 @@ __all__ = ["KEY_ALIASES", "METADATA_KEYS", "RESTRICTING_KEYS", "DeclaredValues",
 MAX_TEXT_CHARS = 2_000
 MAX_ATTRIBUTES = 200
 MAX_KEY_CHARS = 80
+SIMILARITY = 0.75
+RESTRICTING_SIMILARITY = 0.85
 
 _TEXT_KEYS = (
     "title", "product", "domain", "region", "customer_segment", "environment", "audience", "source_class",
@@ -104,6 +107,13 @@ def read_declared(
     return found
 
 
+@lru_cache(maxsize=4096)
+def _nearest(name: str) -> tuple[str, float]:
+    """The key or alias that looks most like a name, and how much; no key when none does."""
+    near = get_close_matches(name[:MAX_KEY_CHARS], [*METADATA_KEYS, *KEY_ALIASES], n=1, cutoff=SIMILARITY)
+    return (near[0], SequenceMatcher(None, near[0], name).ratio()) if near else ("", 0.0)
+
+
 def _shown_key(key: str) -> str:
     text = key if key.isprintable() else ascii(key)[1:-1]
     return text if len(text) <= MAX_KEY_CHARS else text[:MAX_KEY_CHARS] + "…"
@@ -136,10 +146,9 @@ def _take_unknown(found: DeclaredValues, key: str, value: Any, *, keep_unknown: 
     if name.startswith("attributes."):
         _add_attribute(found, key.strip()[len("attributes.") :], value)
         return
-    near = get_close_matches(name, [*METADATA_KEYS, *KEY_ALIASES], n=1, cutoff=0.75)
-    meant = KEY_ALIASES.get(near[0], near[0]) if near else None
-    restricting = meant in RESTRICTING_KEYS and bool(get_close_matches(name, near, cutoff=0.85))
-    if restricting and meant is not None:
+    near, similarity = _nearest(name)
+    meant = KEY_ALIASES.get(near, near)
+    if meant in RESTRICTING_KEYS and similarity >= RESTRICTING_SIMILARITY:
         found.values[meant] = RESTRICTING_KEYS[meant]
         found.problems.append(
             (
@@ -150,7 +159,7 @@ def _take_unknown(found: DeclaredValues, key: str, value: Any, *, keep_unknown: 
     elif keep_unknown:
         _add_attribute(found, key, value)
     else:
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"did you mean {near!r}? " if near else ""
         found.problems.append(
             (
                 _shown_key(key),

@@ -6,6 +6,7 @@ not exceptions: one reading reports everything that is wrong with a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -22,7 +23,8 @@ __all__ = ["KeyPath", "LocatedYaml", "dotted", "parse_yaml"]
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a document down to a value."""
 
-MAX_NODES = 500_000  # aliases can make a small file expand without end
+MAX_NODES = 100_000  # aliases can make a small file expand without end
+MAX_OPEN_BRACKETS = 100  # the scanner's time grows with the cube of their number
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -72,6 +74,7 @@ def parse_yaml(text: str, file: str, *, first_line: int = 1) -> LocatedYaml:
     """
     reader = _Reader(file, first_line)
     try:
+        _demand_shallow(text)
         node = YAML(typ="safe", pure=True).compose(text)
         value = reader.read(node, ()) if node is not None else None
     except MarkedYAMLError as error:
@@ -81,6 +84,9 @@ def parse_yaml(text: str, file: str, *, first_line: int = 1) -> LocatedYaml:
         return LocatedYaml(None, faults=(_broken(file, first_line, _without_excerpt(error)),))
     except RecursionError:
         return LocatedYaml(None, faults=(_broken(file, first_line, "it is nested too deeply"),))
+    except _TooLargeError:
+        message = "aliases expand too far, or the file has too many values; write less, without aliases"
+        return LocatedYaml(None, faults=(Fault(file, first_line, "(file)", message),))
     return LocatedYaml(value, reader.lines, reader.texts, tuple(reader.faults))
 
 
@@ -97,6 +103,18 @@ def _without_excerpt(error: YAMLError) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
+class _TooLargeError(Exception):
+    """More nodes than any honest file has."""
+
+
+def _demand_shallow(text: str) -> None:
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        if depth > MAX_OPEN_BRACKETS:
+            raise RecursionError
+
+
 class _Reader:
     """Turns nodes into plain values and notes where each was."""
 
@@ -111,8 +129,10 @@ class _Reader:
 
     def read(self, node: Node, path: KeyPath) -> Any:
         self._nodes += 1
-        if id(node) in self._open or self._nodes > MAX_NODES:
-            self._fault(node, path, "an alias contains itself, or aliases expand too far; write the value out")
+        if self._nodes > MAX_NODES:
+            raise _TooLargeError
+        if id(node) in self._open:
+            self._fault(node, path, "an alias contains itself; write the value out")
             return None
         self._open.add(id(node))
         try:
@@ -128,8 +148,7 @@ class _Reader:
         return self.first_line + int(node.start_mark.line)
 
     def _fault(self, node: Node, path: KeyPath, message: str) -> None:
-        if self._nodes <= MAX_NODES or not self.faults:
-            self.faults.append(Fault(self.file, self._line(node), dotted(path) or "(file)", message))
+        self.faults.append(Fault(self.file, self._line(node), dotted(path) or "(file)", message))
 
     def _mapping(self, node: MappingNode, path: KeyPath) -> dict[str, Any]:
         values: dict[str, Any] = {}

@@ -41,7 +41,9 @@ class SourceSpec(Spec):
     include: tuple[str, ...] = Field(("**/*",), description="Globs of files to take, relative to the folder.")
     exclude: tuple[str, ...] = Field((), description="Globs of files to leave out; exclude wins over include.")
     manifest: str | None = Field(None, description="CSV or JSONL below the source with a `path` column and metadata.")
-    options: dict[str, Any] = Field(default_factory=dict, description="Options for the fsspec file system.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, repr=False, description="Options for the fsspec file system; ${VAR} is filled in."
+    )
 
 
 class ConversionLimits(Spec):
@@ -92,6 +94,11 @@ class VersionsSpec(Spec):
         default_factory=dict, description="Overrides: relative path of the newer document to those it replaces."
     )
     independent: tuple[str, ...] = Field((), description="Relative paths that are versions of nothing else.")
+    text_status: Literal["effect", "lifecycle"] = Field(
+        "effect",
+        description="What a status field in a text (Draft, Rejected, Withdrawn) decides: whether the document can replace "
+        "others (effect), or also its lifecycle.",
+    )
 
 
 class ChunkingSpec(Spec):
@@ -138,8 +145,8 @@ class GateThresholds(Spec):
 class ScheduleSpec(Spec):
     """When the nightly run starts."""
 
-    cron: str = "0 2 * * *"
-    timezone: str = "UTC"
+    cron: str = Field("0 2 * * *", description="Five fields: minute, hour, day of the month, month, day of the week.")
+    timezone: str = Field("UTC", description="Name in the IANA list, such as Europe/Zurich.")
 
 
 class CorpusSpec(Spec):
@@ -151,26 +158,30 @@ class CorpusSpec(Spec):
 
     slug: Slug
     base_folder: Path
-    owner: Annotated[str, Field(min_length=1)]
-    description: str = ""
-    source: SourceSpec
-    source_class: str = "documentation"
-    source_type: str = "INTERNAL_DATA"
-    domain: str | None = None
-    product: str | None = None
-    audience: str | None = None
-    answer_use: AnswerUse = "any"
-    access_groups: Annotated[tuple[str, ...], Field(min_length=1)] = ("everyone",)
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
-    trust_level: TrustLevel = TrustLevel.MEDIUM
-    freshness_days: Annotated[int, Field(ge=1)] | None = None
-    conversion: ConversionSpec = ConversionSpec()
-    deduplication: DeduplicationSpec = DeduplicationSpec()
-    versions: VersionsSpec = VersionsSpec()
-    chunking: ChunkingSpec = ChunkingSpec()
-    embedding: EmbeddingSpec = EmbeddingSpec()
-    gates: GateThresholds = GateThresholds()
-    schedule: ScheduleSpec = ScheduleSpec()
+    owner: Annotated[str, Field(min_length=1, description="The person or team that answers for the content.")]
+    description: str = Field("", description="One line for people.")
+    source: SourceSpec = Field(description="Where the files are.")
+    source_class: str = Field("documentation", description="Kind of source, such as policy, training or macro.")
+    source_type: str = Field("INTERNAL_DATA", description="Origin, such as INTERNAL_DATA or PUBLIC_DATA.")
+    domain: str | None = Field(None, description="Subject the words are meant in, such as billing or api.")
+    product: str | None = Field(None, description="Product the documents are about.")
+    audience: str | None = Field(None, description="Whom the documents are written for.")
+    answer_use: AnswerUse = Field("any", description="Answers it may serve: any, internal (not to customers), never.")
+    access_groups: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        ("everyone",), description="Groups that may see the corpus; `everyone` is every reader."
+    )
+    lifecycle: Lifecycle = Field(Lifecycle.ACTIVE, description="Life of the documents unless they say otherwise.")
+    trust_level: TrustLevel = Field(TrustLevel.MEDIUM, description="How far the source is trusted.")
+    freshness_days: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Days after its last review at which a document is reported as stale."
+    )
+    conversion: ConversionSpec = Field(ConversionSpec(), description="Converters and their limits.")
+    deduplication: DeduplicationSpec = Field(DeduplicationSpec(), description="How copies are found.")
+    versions: VersionsSpec = Field(VersionsSpec(), description="How the current version is found.")
+    chunking: ChunkingSpec = Field(ChunkingSpec(), description="How documents are cut into fragments.")
+    embedding: EmbeddingSpec = Field(EmbeddingSpec(), description="Embedding model and how it runs.")
+    gates: GateThresholds = Field(GateThresholds(), description="What must hold before anything is published.")
+    schedule: ScheduleSpec = Field(ScheduleSpec(), description="Time of the nightly run.")
     golden_queries: str | None = Field(None, description="JSONL file, relative to corpora.yaml.")
     documents: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Overrides per document: relative path or glob to metadata keys."

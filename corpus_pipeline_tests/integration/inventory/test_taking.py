@@ -209,7 +209,15 @@ def test_a_source_that_is_gone_changes_nothing(context: StageContext, corpus_fol
 
 
 def test_hostile_file_names_are_stored_and_opened_as_they_are(context: StageContext, corpus_folder: Path) -> None:
-    names = ["a\nb.md", "'; DROP TABLE corpus.source_files; --.md", "tab\there.md", "x\\.md", "ünï☃.md", "%s {0}.md", "\x1b[31m.md"]  # fmt: skip
+    names = [
+        "a\nb.md",
+        "'; DROP TABLE corpus.source_files; --.md",
+        "tab\there.md",
+        "x\\.md",
+        "ünï☃.md",
+        "%s {0}.md",
+        "\x1b[31m.md",
+    ]
     for name in names:
         write(corpus_folder, name, name)
     foreign = os.fsencode(str(corpus_folder)) + b"/r\xe9sum\xe9.md"
@@ -382,7 +390,7 @@ def test_any_fsspec_url_is_a_source(database: Database, context: StageContext) -
     first = take_inventory(context)
     found = files(context)
     assert {path: file.declared for path, file in found.items()} == {"a.md": {"title": "A"}, "x/b.TXT": {"title": "B"}}
-    assert found["a.md"].source_uri == f"memory:/{root}/a.md"
+    assert found["a.md"].source_uri == f"memory://{root}/a.md"
     with local_copy(context.spec, found["x/b.TXT"]) as path:
         assert (path.read_bytes(), path.suffix) == (b"bee", ".txt")
         copied = path
