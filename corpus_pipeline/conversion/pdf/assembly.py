@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -209,7 +210,12 @@ def _table(grid: TableGrid, cluster: Cluster, layout: PageLayout, hyphenation: H
 
 
 def _code_text(lines: Sequence[Line]) -> str:
-    """Lines of code with the indentation the page shows."""
+    """Lines of code with the indentation and the blank lines the page shows."""
     left = min(line.box.left for line in lines)
     advance = median(line.box.width / max(1, len(line.text)) for line in lines) or 1.0
-    return "\n".join(" " * round((line.box.left - left) / advance) + line.text for line in lines)
+    steps = [lower.box.top - upper.box.top for upper, lower in pairwise(lines)]
+    pitch = min((step for step in steps if step > 0), default=1.0)
+    text = ""
+    for line, step in zip(lines, [0.0, *steps], strict=True):
+        text += "\n" * min(2, round(step / pitch)) + " " * round((line.box.left - left) / advance) + line.text
+    return text

@@ -19,6 +19,8 @@ __all__ = ["BlockLabel", "PageBlock", "build_blocks"]
 FARTHEST_LINE = 3.5
 """Lines farther apart than this many line heights never follow one another."""
 SAME_SIZE = 0.13
+CODE_GAP = 1.6
+"""Lines of code up to this many heights apart belong together: a blank line may stand between."""
 SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]]*$")
 COLUMN_INDENT = 40.0
 """Lines of one column start at most this many points apart: indents and hanging numbers included."""
@@ -183,7 +185,7 @@ def _line_spacing(
     gaps: dict[tuple[float, bool], Counter[float]] = {}
     for position, target in (full if len(full) >= ENOUGH_LINES else below).items():
         line, other = lines[position], lines[target]
-        if abs(line.size - other.size) > SAME_SIZE * line.size:
+        if line.monospaced or abs(line.size - other.size) > SAME_SIZE * line.size:
             continue
         gap = round((other.box.top - line.box.bottom) / line.box.height, 1)
         for key in (_style_key(line), (0.0, False)):
@@ -206,12 +208,12 @@ def _continues(line: Line, other: Line, spacing: dict[tuple[float, bool], float]
     """Whether ``other``, right below, goes on with the block of ``line``."""
     usual = spacing.get(_style_key(line), spacing.get((0.0, False), 0.3))
     gap = (other.box.top - line.box.bottom) / min(line.box.height, other.box.height)
-    if gap > max(usual + 0.28, 0.45 if usual < 0.35 else 0.0):
-        return False
     if line.monospaced != other.monospaced:
         return False
     if line.monospaced:
-        return abs(line.size - other.size) <= SAME_SIZE * max(line.size, other.size)
+        return gap < CODE_GAP and abs(line.size - other.size) <= SAME_SIZE * max(line.size, other.size)
+    if gap > max(usual + 0.28, 0.45 if usual < 0.35 else 0.0):
+        return False
     return not (
         _style_parts(line, other)
         or _item_starts(line, other)

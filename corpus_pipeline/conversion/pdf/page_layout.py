@@ -17,6 +17,8 @@ __all__ = ["PageLayout", "lay_out", "lay_out_natively"]
 SMALLEST_PICTURE = 0.012
 LARGEST_PICTURE = 0.9
 """Bitmaps outside these shares of the page are ornaments or backgrounds."""
+BULLET_GAP = 2.5
+"""A drawn bullet stands at most this many sizes before its text."""
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class PageLayout:
 def lay_out(capture: PageCapture) -> PageLayout:
     """Builds blocks from the words and rules of a page whose words have nominal sizes."""
     width, height = capture.frame_width, capture.frame_height
+    capture.words += _drawn_bullets(capture)
     lines = close_gaps(build_lines(capture.words, capture.rules.vertical), capture.rules.vertical)
     blocks = []
     for region in find_tables(lines, capture.rules, width, height):
@@ -56,6 +59,21 @@ def lay_out(capture: PageCapture) -> PageLayout:
     blocks += build_blocks(free, capture.rules)
     blocks += _turned_blocks(capture.turned)
     return PageLayout(capture.number, width, height, blocks, _emptied(capture))
+
+
+def _drawn_bullets(capture: PageCapture) -> list[Word]:
+    """Bullets that are drawn, not set: a dot right before the first word of a line."""
+    bullets = []
+    for dot in capture.rules.dots:
+        beside = [word for word in capture.words if word.box.top < dot.centre_y < word.box.bottom]
+        after = min((word for word in beside if word.box.left >= dot.right - 1), key=lambda word: word.box.left, default=None)
+        if after is None or not 1 < after.box.left - dot.right < BULLET_GAP * after.size:
+            continue
+        before = max((word.box.right for word in beside if word.box.right <= dot.left + 1), default=None)
+        if before is None or dot.left - before > BULLET_GAP * after.size:
+            box = Box(dot.left, after.box.top, dot.right, after.box.bottom)
+            bullets.append(Word("•", box, after.font, after.size))
+    return bullets
 
 
 def lay_out_natively(capture: PageCapture, lines: Sequence[Line]) -> PageLayout:

@@ -12,6 +12,8 @@ __all__ = ["PageRules", "Rule", "rules_from_shapes"]
 THICKEST_RULE = 3.0
 SHORTEST_HORIZONTAL = 6.0
 SHORTEST_VERTICAL = 4.0
+SMALLEST_DOT = 1.5
+LARGEST_DOT = 7.0
 SHAPE_LIMIT = 8_000
 """A page with more vector shapes is a drawing; its shapes rule no table."""
 
@@ -42,11 +44,12 @@ class Rule:
 
 @dataclass(slots=True)
 class PageRules:
-    """The lines and areas drawn on a page."""
+    """The lines and areas drawn on a page; ``dots`` are small round or square areas, such as drawn bullets."""
 
     horizontal: list[Rule] = field(default_factory=list)
     vertical: list[Rule] = field(default_factory=list)
     fills: list[Box] = field(default_factory=list)
+    dots: list[Box] = field(default_factory=list)
 
     def shapes(self) -> list[Box]:
         """All of them as boxes."""
@@ -54,6 +57,7 @@ class PageRules:
             [Box(rule.start, rule.position, rule.end, rule.position) for rule in self.horizontal]
             + [Box(rule.position, rule.start, rule.position, rule.end) for rule in self.vertical]
             + self.fills
+            + self.dots
         )
 
     def within(self, box: Box, margin: float = 4.0) -> PageRules:
@@ -100,7 +104,9 @@ def rules_from_shapes(shapes: Iterable[Box], width: float, height: float) -> Pag
     for shape in given:
         if shape.right < 0 or shape.bottom < 0 or shape.left > width or shape.top > height:
             continue
-        if shape.height <= THICKEST_RULE and shape.width >= SHORTEST_HORIZONTAL:
+        if SMALLEST_DOT <= shape.width <= LARGEST_DOT and abs(shape.width - shape.height) < 0.5:
+            rules.dots.append(shape)
+        elif shape.height <= THICKEST_RULE and shape.width >= SHORTEST_HORIZONTAL:
             rules.horizontal.append(Rule(shape.centre_y, shape.left, shape.right))
         elif shape.width <= THICKEST_RULE and shape.height >= SHORTEST_VERTICAL:
             rules.vertical.append(Rule(shape.centre_x, shape.top, shape.bottom))

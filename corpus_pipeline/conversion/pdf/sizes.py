@@ -25,6 +25,8 @@ DESCENT_SHARE = 0.22
 USUAL_SHARES = {(True, True): 1.0, (True, False): 0.78, (False, True): 0.77, (False, False): 0.55}
 """Ink height over nominal height, by (has an ascender, has a descender)."""
 SAME_HEIGHT = 0.03
+MONOSPACED_ADVANCE = 0.6
+"""Width of a glyph over the em in nearly all monospaced fonts."""
 
 
 class FontMeasures:
@@ -53,6 +55,8 @@ class FontMeasures:
         for word in words:
             if self._is_tight(word.font.name):
                 self._stretch(word)
+            if word.font.monospaced:
+                _stretch_monospaced(word)
 
     def _is_tight(self, font: str) -> bool:
         if font not in self._tight:
@@ -97,6 +101,15 @@ def _reach(text: str) -> tuple[bool, bool]:
         for character in text
     )
     return rises, any(character in DESCENDERS for character in text)
+
+
+def _stretch_monospaced(word: Word) -> None:
+    """Repairs fonts that state no height: in a monospaced font the advance tells the size."""
+    em = word.box.width / len(word.text) / MONOSPACED_ADVANCE
+    if word.size < 0.6 * em:
+        word.size = em
+        middle = word.box.centre_y
+        word.box = Box(word.box.left, middle - em / 2, word.box.right, middle + em / 2)
 
 
 def _punctuation_baseline(word: Word, size: float) -> float:

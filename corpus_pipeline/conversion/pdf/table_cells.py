@@ -11,7 +11,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, build_lines, rows_of
 from corpus_pipeline.conversion.pdf.rules import PageRules
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_currency
-from corpus_pipeline.conversion.pdf.table_rows import row_separators
+from corpus_pipeline.conversion.pdf.table_rows import bands_of, row_separators
 
 if TYPE_CHECKING:
     from corpus_pipeline.conversion.pdf.table_regions import TableRegion
@@ -166,7 +166,7 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
         return None
     middles = [(before[1] + after[0]) / 2 for before, after in zip(columns, columns[1:], strict=False)]
     xs = [region.box.left, *middles, region.box.right]
-    ys = row_separators(rows, region.ys, region.box, xs)
+    ys = row_separators(bands_of(lines), region.ys, region.box, xs)
     if (len(ys) - 1) * len(columns) > CELL_LIMIT:
         return None
     places: dict[tuple[int, int], list[Line]] = {}

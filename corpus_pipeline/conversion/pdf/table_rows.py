@@ -10,7 +10,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, index_between
 from corpus_pipeline.conversion.pdf.lines import Line
 from corpus_pipeline.conversion.pdf.patterns import is_numeric_cell
 
-__all__ = ["row_separators"]
+__all__ = ["bands_of", "row_separators"]
 
 RULED_SHARE = 0.35
 """Where rules stand in this share of the gaps between lines, rules part the rows."""
@@ -36,6 +36,26 @@ class _Step:
     below: frozenset[int]
     numeric: bool
     small_start: bool
+
+
+def bands_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Groups of lines that no white strip across the table parts, top to bottom.
+
+    A cell of one line beside the middle of a cell of two lines stands in one band with both.
+    """
+    bands: list[list[Line]] = []
+    bottom = float("-inf")
+    for line in sorted(lines, key=lambda line: (line.box.top, line.box.left)):
+        trim = 0.2 * line.box.height
+        if bands and line.box.top + trim < bottom:
+            bands[-1].append(line)
+        else:
+            bands.append([line])
+            bottom = float("-inf")
+        bottom = max(bottom, line.box.bottom - trim)
+    for band in bands:
+        band.sort(key=lambda line: (line.box.left, line.box.top))
+    return bands
 
 
 def row_separators(
