@@ -8,9 +8,10 @@ from typing import Any
 from psycopg import sql
 
 from corpus_pipeline.errors import StageError
+from corpus_pipeline.index.generations import Generation
 from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, PARENT_COLUMNS, Column
 from corpus_pipeline.index.tables import PARENTS_TABLE, column_definitions, qualified
-from corpus_pipeline.store import Connection, load_queries
+from corpus_pipeline.store import Connection, PublishedDocument, load_queries
 
 __all__ = [
     "clear_above",
@@ -21,6 +22,7 @@ __all__ = [
     "move_locations",
     "retire_rows",
     "served_digests",
+    "served_documents",
     "served_locations",
 ]
 
@@ -52,6 +54,26 @@ def served_locations(connection: Connection, table: str, corpus: str, generation
     query = completed("served_locations", table=qualified(table))
     rows = connection.execute(query, {"corpus": corpus, "generation": generation})
     return {row["document_id"]: row["source_uri"] for row in rows}
+
+
+def served_documents(connection: Connection, known: Generation) -> list[PublishedDocument]:
+    """The documents that have rows in a generation, with what was decided about them."""
+    rows = connection.execute(
+        completed("served_documents", table=qualified(known.serving_table)),
+        {"corpus": known.corpus, "generation": known.generation},
+    ).fetchall()
+    return [
+        PublishedDocument(
+            known.corpus,
+            row["document_id"],
+            row["document_text_sha256"],
+            row["exclusion_reason"],
+            row["superseded_by"],
+            known.generation,
+            known.root_sha256,
+        )
+        for row in rows
+    ]
 
 
 def clear_above(connection: Connection, corpus: str, published: int) -> int:

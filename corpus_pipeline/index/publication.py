@@ -10,7 +10,7 @@ from corpus_pipeline.errors import (
     UpstreamMissingError,
 )
 from corpus_pipeline.index.generations import Generation, GenerationStatus, Publication
-from corpus_pipeline.index.loading import served_digests
+from corpus_pipeline.index.loading import served_digests, served_documents
 from corpus_pipeline.index.repository import generation, generations, locked_publication
 from corpus_pipeline.index.retention import remove_old_rows
 from corpus_pipeline.index.rows import generation_root
@@ -27,6 +27,7 @@ from corpus_pipeline.store import (
     latest_verdict,
     load_queries,
     open_stage,
+    record_published_documents,
     stage_output,
 )
 
@@ -107,7 +108,8 @@ def rollback_corpus(
         queries.move_pointer(connection, corpus=corpus, generation=target)
         queries.hold(connection, corpus=corpus, who=who, reason=reason)
         _log(connection, published, "rollback", target, (who, reason))
-        return _published(connection, corpus)
+    # Not in the transaction above: it takes seconds for a large corpus, and readers must not wait for it.
+    return _record_documents(database, corpus)
 
 
 def resume_corpus(database: Database, corpus: str, who: str) -> Publication:
@@ -120,7 +122,7 @@ def resume_corpus(database: Database, corpus: str, who: str) -> Publication:
         published = _published(connection, corpus)
         if load_queries("index").lift_hold(connection, corpus=corpus):
             _log(connection, published, "resume", published.generation, (who, ""))
-        return _published(connection, corpus)
+    return _record_documents(database, corpus)
 
 
 def root_of_served_rows(connection: Connection, known: Generation) -> str:
@@ -162,6 +164,7 @@ def _publish(connection: Connection, context: StageContext, root: str) -> Counts
         )
     queries.mark_published(connection, corpus=spec.slug, generation=staged.generation)
     queries.move_pointer(connection, corpus=spec.slug, generation=staged.generation)
+    record_published_documents(connection, spec.slug, served_documents(connection, staged))
     queries.log_move(
         connection,
         corpus=spec.slug,
@@ -172,6 +175,15 @@ def _publish(connection: Connection, context: StageContext, root: str) -> Counts
         reason="all checks passed",
     )
     return {"generation": staged.generation, "root": root, "published": 1}
+
+
+def _record_documents(database: Database, corpus: str) -> Publication:
+    with database.connection() as connection:
+        published = _published(connection, corpus)
+        known = generation(connection, corpus, published.generation)
+        if known is not None:
+            record_published_documents(connection, corpus, served_documents(connection, known))
+        return published
 
 
 def _staged(connection: Connection, corpus: str, published: Publication | None, root: str) -> Generation | None:

@@ -12,6 +12,7 @@ from corpus_pipeline.store import Connection, load_queries
 
 __all__ = [
     "add_generation",
+    "cached_dimensions",
     "generation",
     "generations",
     "locked_publication",
@@ -88,6 +89,12 @@ def add_generation(connection: Connection, values: dict[str, Any]) -> None:
 def next_generation(connection: Connection, corpus: str) -> int:
     """A number that no generation of this corpus has had."""
     return int(load_queries("index").next_generation(connection, corpus=corpus))
+
+
+def cached_dimensions(connection: Connection, fingerprint: str) -> int | None:
+    """Dimensions of the cached vectors of an embedding fingerprint; ``None`` when there are none."""
+    dimensions = load_queries("index").cached_dimensions(connection, fingerprint=fingerprint)
+    return int(dimensions) if dimensions else None
 
 
 def _generation(row: dict[str, Any]) -> Generation:

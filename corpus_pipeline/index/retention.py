@@ -6,7 +6,7 @@ from psycopg import sql
 
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.repository import locked_publication
-from corpus_pipeline.index.tables import PARENTS_TABLE, qualified
+from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
 from corpus_pipeline.store import Database, load_queries
 
 __all__ = ["KEPT_DAYS", "KEPT_GENERATIONS", "remove_old_rows"]
@@ -50,12 +50,15 @@ def remove_old_rows(
                 completed("remove_unneeded_rows", table=qualified(table)),
                 {"corpus": corpus, "published": published.generation, "kept": served},
             ).rowcount
-    _vacuum(database, [table for table, count in removed.items() if count])
+    _vacuum(database, corpus, [table for table, count in removed.items() if count])
     return sum(removed.values())
 
 
-def _vacuum(database: Database, tables: list[str]) -> None:
-    # Dead rows would stay in the HNSW graph until autovacuum comes round.
+def _vacuum(database: Database, corpus: str, tables: list[str]) -> None:
+    # Dead rows would stay in the HNSW graph until autovacuum comes round. The leaves of this corpus
+    # only: a vacuum of the whole table waits for other corpora that are building an index.
     with database.session() as connection:
         for table in tables:
-            connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(qualified(table)))
+            names = [leaf.name for leaf in leaves(table, corpus)]
+            for name in [parents_partition(corpus)] if table == PARENTS_TABLE else names:
+                connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(qualified(name)))

@@ -18,7 +18,7 @@ from corpus_pipeline.index.loading import (
 )
 from corpus_pipeline.index.plan import Plan, desired_fragments, desired_parents, make_plan
 from corpus_pipeline.index.recall import ann_recall
-from corpus_pipeline.index.repository import add_generation, next_generation
+from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
     PARENTS_TABLE,
     ensure_corpus_partitions,
@@ -73,8 +73,7 @@ def _keep(run: StageRun, plan: Plan) -> None:
 def _stage(run: StageRun, plan: Plan) -> None:
     context = run.context
     with context.database.connection() as connection:
-        # The weights are loaded for a new table only: staging itself needs no model.
-        dimensions = table_dimensions(connection, plan.table) or load_model(context.spec.embedding).dimensions
+        dimensions = _dimensions(connection, context, plan)
         ensure_serving_table(connection, plan.table, dimensions=dimensions)
         ensure_corpus_partitions(connection, plan.table, plan.corpus)
     counts: Counts = {}
@@ -90,6 +89,12 @@ def _stage(run: StageRun, plan: Plan) -> None:
             index_leaf(writer, leaf, rows=rows, dimensions=dimensions)
         counts.update(_validated(writer, plan, number))
         add_generation(writer, _record(context, plan, number, counts))
+
+
+def _dimensions(connection: Connection, context: StageContext, plan: Plan) -> int:
+    known = table_dimensions(connection, plan.table) or cached_dimensions(connection, plan.embedding_fingerprint)
+    # Only an empty corpus has no vector; nothing else here needs the model's weights.
+    return known or load_model(context.spec.embedding).dimensions
 
 
 def _load(writer: Connection, reader: Connection, context: StageContext, plan: Plan, number: int) -> None:

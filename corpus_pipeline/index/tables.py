@@ -26,6 +26,7 @@ __all__ = [
     "ensure_serving_table",
     "index_leaf",
     "leaves",
+    "parents_partition",
     "qualified",
     "serving_table_name",
     "table_dimensions",
@@ -77,6 +78,11 @@ def leaves(table: str, corpus: str) -> tuple[ServingLeaf, ServingLeaf]:
     return ServingLeaf(table, corpus, ServingState.CURRENT), ServingLeaf(table, corpus, ServingState.ARCHIVED)
 
 
+def parents_partition(corpus: str) -> str:
+    """Name of a corpus's partition of serving.parents."""
+    return _partition_name(PARENTS_TABLE, corpus)
+
+
 def ensure_serving_table(connection: Connection, table: str, *, dimensions: int) -> None:
     """Makes the table of an embedding fingerprint if it is absent; commits with the caller.
 
@@ -122,7 +128,7 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
         for leaf in leaves(table, corpus):
             _make_leaf(connection, leaf.name, partition, leaf.state, "fragment_id")
         _attach(connection, table, partition, corpus)
-    parents = _partition_name(PARENTS_TABLE, corpus)
+    parents = parents_partition(corpus)
     if not _exists(connection, parents):
         connection.execute(
             sql.SQL(

@@ -172,6 +172,13 @@ SELECT DISTINCT document_id, source_uri
 FROM {table}
 WHERE corpus = :corpus AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
 
+-- name: served_documents
+-- The documents of a generation, for what other corpora may know of it.
+SELECT DISTINCT document_id, document_text_sha256, exclusion_reason, superseded_by
+FROM {table}
+WHERE corpus = :corpus AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
+ORDER BY document_id;
+
 -- name: remove_rows_above!
 -- Removes what was loaded for generations above the published one.
 DELETE FROM {table} WHERE corpus = :corpus AND generation_from > :published;
@@ -231,8 +238,12 @@ INSERT INTO {table} ({columns}, embedding, row_sha256, generation_from)
 SELECT {columns}, vector::halfvec, row_sha256, :generation
 FROM pg_temp.incoming_fragments
 JOIN corpus.embeddings USING (embedded_sha256)
-WHERE embedding_fingerprint = :fingerprint
+WHERE fingerprint = :fingerprint
 ORDER BY document_id, ordinal;
+
+-- name: cached_dimensions$
+-- Dimensions of the vectors of a fingerprint, as the cache has them.
+SELECT vector_dims(vector) FROM corpus.embeddings WHERE fingerprint = :fingerprint LIMIT 1;
 
 -- name: insert_parents!
 -- Moves incoming parents into serving.parents.
