@@ -111,7 +111,7 @@ def options(
     home: Annotated[
         Path | None,
         typer.Option(
-            help="State folder: embedded database, Dagster home (also CORPUS_HOME). Default: .corpus beside corpora.yaml.",
+            help="State folder: database, Dagster home (also CORPUS_HOME). Default: .corpus beside corpora.yaml.",
             show_default=False,
         ),
     ] = None,
@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
         _exit_on_usage_error(error)
         print_error(
             CorpusPipelineError(
-                f"unexpected {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}",
+                f"unexpected {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}",
                 remedy="Run the command again with CORPUS_DEBUG=1 for the traceback and report it.",
             )
         )
@@ -172,7 +172,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit_on_usage_error(error: Exception) -> None:
-    """click's own errors carry their message, exit code and way of showing themselves."""
+    """Errors of click carry their message, exit code and way of showing themselves."""
     show: Any = getattr(error, "show", None)
     if callable(show) and hasattr(error, "exit_code"):
         show()

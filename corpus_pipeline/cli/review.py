@@ -37,7 +37,7 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
                 [
                     entry.corpus,
                     entry.generation if entry.generation is not None else "none",
-                    *["–" if value is None else value for value in entry.counts.values()],
+                    *["-" if value is None else value for value in entry.counts.values()],
                     f"{entry.published_at:%Y-%m-%d %H:%M}" if entry.published_at else "",
                     _state_word(entry),
                 ]

@@ -16,7 +16,7 @@ SNIPPET_CHARACTERS = 240
 
 
 @app.command()
-def search(
+def search(  # noqa: PLR0913, PLR0917 - one parameter per option
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
     corpora: Annotated[

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from dagster import (
     AssetCheckExecutionContext,
     AssetCheckResult,
-    AssetCheckSeverity,
     AssetChecksDefinition,
+    AssetCheckSeverity,
     AssetExecutionContext,
     AssetsDefinition,
     Failure,

@@ -100,8 +100,8 @@ def _document_versions(connection: Connection, spec: CorpusSpec) -> Reading:
     known = {document.document_id for document in conversion.documents(connection, spec.slug)}
     conflicts: dict[str, str] = {}
     for conflict in versions.version_conflicts(connection, spec.slug):
-        for document_id in conflict.documents:
-            conflicts.setdefault(document_id, f"{conflict.message} {conflict.suggested_override}".strip())
+        for document_id in () if conflict.resolved else conflict.documents:
+            conflicts.setdefault(document_id, f"{conflict.message}; {conflict.suggestion}")
     rows = [
         {
             "document_id": decision.document_id,
@@ -132,7 +132,7 @@ def _document_versions(connection: Connection, spec: CorpusSpec) -> Reading:
 def _fragments(connection: Connection, spec: CorpusSpec) -> Reading:
     coverage = repository.fragment_coverage(connection, spec.slug)
     characters = {entry.document_id: entry.char_count for entry in conversion.documents(connection, spec.slug)}
-    limit = token_counter(spec.embedding).max_tokens
+    limit = token_counter(spec.embedding).model_tokens
     by_document = {row["document_id"]: row for row in coverage}
     rows = [
         {

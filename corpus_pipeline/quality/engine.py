@@ -62,7 +62,7 @@ def _context() -> Any:
         from great_expectations.data_context.types.base import ProgressBarsConfig
 
         context = gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = ProgressBarsConfig(globally=False)  # type: ignore[assignment]
+        context.variables.progress_bars = ProgressBarsConfig(globally=False)
     return context
 
 

@@ -31,7 +31,7 @@ def check_stage(context: StageContext, stage: Stage) -> Verdict:
         corpus=spec.slug,
         stage=stage,
         output_sha256=batches.output_sha256,
-        thresholds_sha256=spec.digest("gates"),
+        thresholds_sha256=spec.digest("gates", "versions"),
         passed=not any(failure["severity"] == "critical" for failure in failures),
         failures=tuple(sorted(failures, key=lambda failure: failure["severity"])),
         evaluated_expectations=len(rules),

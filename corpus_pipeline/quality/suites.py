@@ -59,7 +59,7 @@ def _source_inventory(spec: CorpusSpec) -> tuple[Rule, ...]:
             _at_most("held_removals", 0),
             "critical",
             f"no more than {gates.max_removed_ratio:.0%} of the known files to be missing",
-            f"If they are really gone: corpus-pipeline approve-removals {spec.slug}. If not, restore the source and run again.",
+            f"Really gone? corpus-pipeline approve-removals {spec.slug}. If not, restore the source and run again.",
         ),
         Rule(
             "unique_documents",
@@ -288,7 +288,7 @@ def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
             _at_least("recall_at_5", gates.min_recall_at_5),
             "critical",
             f"recall@5 of at least {gates.min_recall_at_5}",
-            "See the queries below: a source that is missing, stale, or outranked. Repair it, or correct the golden query.",
+            "See the queries below: a source is missing, stale, or outranked. Repair it, or the golden query.",
         ),
         _between(
             "no_forbidden_source",

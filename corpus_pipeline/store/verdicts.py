@@ -107,7 +107,7 @@ def chain_refusals(connection: Connection, spec: CorpusSpec) -> list[Refusal]:
         verdict = latest_verdict(connection, spec.slug, stage, state["output_sha256"])
         if verdict is None:
             refusals.append(Refusal(stage, "its check has not run on this output"))
-        elif verdict.thresholds_sha256 != spec.digest("gates"):
+        elif verdict.thresholds_sha256 != spec.digest("gates", "versions"):
             refusals.append(Refusal(stage, "its check ran under other thresholds; run it again"))
         elif not verdict.passed:
             failed = [f["expectation"] for f in verdict.failures if f["severity"] == "critical"]

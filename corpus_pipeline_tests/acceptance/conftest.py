@@ -20,11 +20,17 @@ def installation(tmp_path: Path) -> Installation:
     corpora: dict[str, Any] = {}
     for slug in TOPICS:
         write_documents(tmp_path / slug, slug)
-        golden = [{
-            "query_id": f"{slug}-1", "query": f"How often are {TOPICS[slug][0]} checked?",
-            "expected_sources": [f"{TOPICS[slug][0].replace(' ', '-')}.md"], "forbidden_sources": [],
-            "should_match": True, "category": "single_hop_factual", "review_status": "reviewed",
-        }]
+        golden = [
+            {
+                "query_id": f"{slug}-1",
+                "query": f"How often are {TOPICS[slug][0]} checked?",
+                "expected_sources": [f"{TOPICS[slug][0].replace(' ', '-')}.md"],
+                "forbidden_sources": [],
+                "should_match": True,
+                "category": "single_hop_factual",
+                "review_status": "reviewed",
+            }
+        ]
         (tmp_path / f"{slug}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in golden))
         corpora[slug] = {"owner": "tests@example.com", "source": {"url": slug}, "golden_queries": f"{slug}.jsonl"}
     (tmp_path / "corpora.yaml").write_text(yaml.safe_dump({"version": 1, "corpora": corpora}))
@@ -32,8 +38,13 @@ def installation(tmp_path: Path) -> Installation:
         key: value for key, value in os.environ.items() if not key.startswith(("CORPUS_", "DAGSTER_", "PYTEST_"))
     }
     environment.update(
-        CORPUS_CONFIG=str(tmp_path / "corpora.yaml"), CORPUS_HOME=str(tmp_path / "state"), CORPUS_WORKERS="1",
-        HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", OMP_NUM_THREADS="2", COLUMNS="200",
+        CORPUS_CONFIG=str(tmp_path / "corpora.yaml"),
+        CORPUS_HOME=str(tmp_path / "state"),
+        CORPUS_WORKERS="1",
+        HF_HUB_OFFLINE="1",
+        TRANSFORMERS_OFFLINE="1",
+        OMP_NUM_THREADS="2",
+        COLUMNS="200",
     )
     return Installation(tmp_path, environment)
 

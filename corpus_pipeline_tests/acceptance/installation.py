@@ -36,8 +36,13 @@ class Installation:
 
     def run(self, *arguments: str, expect: int | None = 0, timeout: float = 240) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            self.command(*arguments), env={**self.environment, **self.extra}, cwd=self.root, text=True,
-            capture_output=True, timeout=timeout,
+            self.command(*arguments),
+            env={**self.environment, **self.extra},
+            cwd=self.root,
+            text=True,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
         )
         if expect is not None:
             assert done.returncode == expect, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -26,7 +26,8 @@ class Webserver:
 
     def graphql(self, query: str, **variables: object) -> Any:
         request = urllib.request.Request(
-            f"{self.url}/graphql", json.dumps({"query": query, "variables": variables}).encode(),
+            f"{self.url}/graphql",
+            json.dumps({"query": query, "variables": variables}).encode(),
             {"content-type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -76,14 +77,22 @@ class Webserver:
                 assetKey: $asset, checkName: "expectations", limit: 10, partition: $partition) {
                 status runId evaluation { severity description
                     metadataEntries { label ... on MarkdownMetadataEntry { mdStr } } } } }""",
-            asset={"path": [asset]}, partition=corpus,
+            asset={"path": [asset]},
+            partition=corpus,
         )["assetCheckExecutions"]
         return executions[0]
 
 
 STAGES = [
-    "source_inventory", "converted_documents", "near_duplicate_clusters", "document_versions", "fragments",
-    "fragment_embeddings", "index_generation", "retrieval_evaluation", "published_corpus",
+    "source_inventory",
+    "converted_documents",
+    "near_duplicate_clusters",
+    "document_versions",
+    "fragments",
+    "fragment_embeddings",
+    "index_generation",
+    "retrieval_evaluation",
+    "published_corpus",
 ]
 
 
@@ -91,8 +100,12 @@ STAGES = [
 def webserver(installation: Installation, free_port: int) -> Iterator[Webserver]:
     installation.run("ingest", "--all", timeout=400)
     process = subprocess.Popen(
-        installation.command("dev", "--port", str(free_port)), env=installation.environment, cwd=installation.root,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        installation.command("dev", "--port", str(free_port)),
+        env=installation.environment,
+        cwd=installation.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     server = Webserver(free_port)
     try:
@@ -121,7 +134,9 @@ def test_one_broken_corpus_is_held_back_and_the_others_are_published(
     runs = webserver.backfill(STAGES, ["alpha", "beta", "gamma"])
 
     assert {corpus: run["status"] for corpus, run in runs.items()} == {
-        "alpha": "SUCCESS", "beta": "FAILURE", "gamma": "SUCCESS",
+        "alpha": "SUCCESS",
+        "beta": "FAILURE",
+        "gamma": "SUCCESS",
     }
     after = installation.published()
     assert after["alpha"][0] == before["alpha"][0] + 1

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from corpus_pipeline.records import Stage
-
 from corpus_pipeline_tests.acceptance.installation import Installation
 
 pytestmark = pytest.mark.slow
@@ -48,8 +47,12 @@ def test_a_killed_run_changes_nothing_and_the_next_one_converges(
     for stage in stages:
         installation.query(HOLD.format(stage=stage.value))
         process = subprocess.Popen(
-            installation.command("ingest", "alpha"), env=installation.environment, cwd=installation.root, text=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            installation.command("ingest", "alpha"),
+            env=installation.environment,
+            cwd=installation.root,
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
         held = _wait_until_held(installation, process)
         process.send_signal(signal.SIGKILL)
