@@ -4,8 +4,8 @@ Not here: whether a generation is good enough (quality, evaluation) and what is 
 rows that a reader sees (retrieval).
 """
 
-from corpus_pipeline.index.generations import Generation, GenerationStatus, LogEntry, Publication
-from corpus_pipeline.index.publication import publish_corpus, resume_corpus, rollback_corpus, root_of_served_rows
+from corpus_pipeline.index.history import Generation, GenerationStatus, LogEntry, Publication
+from corpus_pipeline.index.pointer import publish_corpus, resume_corpus, rollback_corpus, root_of_served_rows
 from corpus_pipeline.index.repository import (
     generation,
     generations,

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import sql
 
 from corpus_pipeline.errors import StageError
-from corpus_pipeline.index.generations import Generation
+from corpus_pipeline.index.history import Generation
 from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, PARENT_COLUMNS, Column
 from corpus_pipeline.index.tables import PARENTS_TABLE, column_definitions, qualified
 from corpus_pipeline.store import Connection, PublishedDocument, load_queries

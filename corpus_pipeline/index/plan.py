@@ -10,7 +10,7 @@ from corpus_pipeline.chunking import chunker_fingerprint, fragments, parents
 from corpus_pipeline.conversion import documents
 from corpus_pipeline.embedding import embedding_fingerprint
 from corpus_pipeline.errors import UpstreamMissingError
-from corpus_pipeline.index.generations import Generation, GenerationStatus, Publication
+from corpus_pipeline.index.history import Generation, GenerationStatus, Publication
 from corpus_pipeline.index.loading import Row, served_digests, served_locations
 from corpus_pipeline.index.repository import generation, generations, publication
 from corpus_pipeline.index.rows import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index.generations import Generation, GenerationStatus, LogEntry, Publication
+from corpus_pipeline.index.history import Generation, GenerationStatus, LogEntry, Publication
 from corpus_pipeline.records import canonical_json
 from corpus_pipeline.store import Connection, load_queries
 

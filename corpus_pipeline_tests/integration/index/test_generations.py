@@ -22,6 +22,7 @@ from corpus_pipeline.index import (
     stage_generation,
     staged_generation,
 )
+from corpus_pipeline.index import pointer as pointer_module
 from corpus_pipeline.index import staging as staging_module
 from corpus_pipeline.records import Stage
 from corpus_pipeline.store import Database, stage_output
@@ -65,8 +66,6 @@ def test_a_killed_backend_leaves_the_published_generation(corpus: Any, monkeypat
 
 
 def test_a_kill_while_publishing_moves_nothing(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from corpus_pipeline.index import publication as publication_module
-
     corpus.publish(*documents_of(corpus, 1))
     corpus.stage(*documents_of(corpus, 2))
     corpus.evaluate()
@@ -75,16 +74,12 @@ def test_a_kill_while_publishing_moves_nothing(corpus: Any, monkeypatch: pytest.
         raise Interrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(publication_module, "record_published_documents", killed)
+        patch.setattr(pointer_module, "record_published_documents", killed)
         with pytest.raises(Interrupt):
             publish_corpus(corpus.context)
     assert corpus.seen() == {f"night 1 text {number}" for number in range(6)}
-    assert publish_corpus(corpus.context).counts == {
-        "generation": 2,
-        "root": publish_corpus(corpus.context).output_sha256,
-        "published": 1,
-        "rows_removed": 0,
-    }
+    assert publish_corpus(corpus.context).counts["published"] == 1
+    assert corpus.seen() == {f"night 2 text {number}" for number in range(6)}
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from corpus_pipeline.errors import (
     UnknownCorpusError,
     UpstreamMissingError,
 )
-from corpus_pipeline.index.generations import Generation, GenerationStatus, Publication
+from corpus_pipeline.index.history import Generation, GenerationStatus, Publication
 from corpus_pipeline.index.loading import served_digests, served_documents
 from corpus_pipeline.index.repository import generation, generations, locked_publication
 from corpus_pipeline.index.retention import remove_old_rows
