@@ -42,9 +42,12 @@ def find_tables(lines: Sequence[Line], rules: PageRules, width: float, height: f
     On a page with two columns of running text each column is searched by itself, so that
     neither passes for a column of a table.
     """
+    grids = [region for region in _ruled_regions(lines, rules, width, height) if region.grid]
+    lines = _free(lines, grids)
+    rules = _without(rules, [region.rules for region in grids])
     gutter = find_gutter(lines, width, height)
     if gutter is None:
-        return _tables_of(lines, rules, width, height)
+        return _without_overlaps(grids + _tables_of(lines, rules, width, height))
     band = _band(gutter, lines, rules, height)
     inside = [line for line in lines if band.top <= line.box.centre_y <= band.bottom]
     left = [line for line in inside if line.box.right <= gutter.x + LINE_TOLERANCE]
@@ -52,20 +55,25 @@ def find_tables(lines: Sequence[Line], rules: PageRules, width: float, height: f
     outside = [line for line in lines if not band.top <= line.box.centre_y <= band.bottom]
     left_rules = rules.within(Box(0, band.top, gutter.x, band.bottom))
     right_rules = rules.within(Box(gutter.x, band.top, width, band.bottom))
-    taken = {id(shape) for part in (left_rules, right_rules) for shape in _members(part)}
-    across = PageRules(
+    tables = grids + _tables_of(outside, _without(rules, [left_rules, right_rules]), width, height)
+    tables += _tables_of(_free(left, tables), left_rules, width / 2, height)
+    tables += _tables_of(_free(right, tables), right_rules, width / 2, height)
+    return _without_overlaps(tables)
+
+
+def _free(lines: Sequence[Line], tables: Sequence[TableRegion]) -> list[Line]:
+    """Lines that stand in none of the tables."""
+    return [line for line in lines if not any(table.box.holds_centre_of(line.box) for table in tables)]
+
+
+def _without(rules: PageRules, parts: Sequence[PageRules]) -> PageRules:
+    """The lines and areas that belong to none of the parts."""
+    taken = {id(shape) for part in parts for shape in _members(part)}
+    return PageRules(
         [rule for rule in rules.horizontal if id(rule) not in taken],
         [rule for rule in rules.vertical if id(rule) not in taken],
         [fill for fill in rules.fills if id(fill) not in taken],
     )
-    tables = _tables_of(outside, across, width, height)
-
-    def free(part: list[Line]) -> list[Line]:
-        return [line for line in part if not any(table.box.holds_centre_of(line.box) for table in tables)]
-
-    tables += _tables_of(free(left), left_rules, width / 2, height)
-    tables += _tables_of(free(right), right_rules, width / 2, height)
-    return _without_overlaps(tables)
 
 
 def _members(rules: PageRules) -> list[Rule | Box]:
@@ -88,8 +96,7 @@ def _band(gutter: Gutter, lines: Sequence[Line], rules: PageRules, height: float
 def _tables_of(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
     tables = _without_overlaps(_ruled_regions(lines, rules, width, height))
     tables += _rule_stacks(lines, rules, tables, width, height)
-    free = [line for line in lines if not any(table.box.holds_centre_of(line.box) for table in tables)]
-    tables += _open_tables(free, width)
+    tables += _open_tables(_free(lines, tables), width)
     tables = _without_overlaps(tables)
     for table in tables:
         _take_header_above(table, lines, tables, width)
