@@ -13,7 +13,7 @@ from corpus_pipeline.versions.conflicts import ConflictKind, VersionConflict
 from corpus_pipeline.versions.extraction import extract_evidence
 from corpus_pipeline.versions.repository import (
     current_version,
-    superseded_texts,
+    record_generation_versions,
     version_conflicts,
     version_decisions,
     version_decisions_known_on,
@@ -35,9 +35,9 @@ __all__ = [
     "VersionConflict",
     "current_version",
     "extract_evidence",
+    "record_generation_versions",
     "resolve",
     "resolve_corpus",
-    "superseded_texts",
     "version_conflicts",
     "version_decisions",
     "version_decisions_known_on",

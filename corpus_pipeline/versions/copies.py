@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus_pipeline.versions.members import Member
+from corpus_pipeline.versions.neighbours import Neighbour
 from corpus_pipeline.versions.texts import Likeness, TextGroups
 from corpus_pipeline.versions.weighing import Weighed
 
@@ -22,6 +23,7 @@ class StaleCopy:
     Attributes:
         original_id: The superseded document, or its id in another corpus.
         original_corpus: Empty when it is the same corpus.
+        successor_id: What that other corpus names as the successor; empty when it is the same corpus.
         score: How alike they are.
     """
 
@@ -29,6 +31,7 @@ class StaleCopy:
     original_id: str
     score: float
     original_corpus: str = ""
+    successor_id: str = ""
 
 
 def stale_copies(
@@ -36,7 +39,7 @@ def stale_copies(
     texts: TextGroups,
     weighed: Weighed,
     family_of: Mapping[str, str],
-    published_superseded: Mapping[str, tuple[str, str]],
+    neighbours: Sequence[Neighbour],
 ) -> dict[str, StaleCopy]:
     """Documents closer to a superseded text than to anything that came after it, by id.
 
@@ -52,14 +55,34 @@ def stale_copies(
                 continue
             if likeness.score > _closest(one, newer, texts) and (one not in found or likeness.score > found[one].score):
                 found[one] = StaleCopy(one, original, likeness.score)
-    for one, member in members.items():
-        if one in found or member.independent or one in weighed.effective:
-            continue
-        known = published_superseded.get(member.evidence.normalised_sha256) or published_superseded.get(
-            member.document.text_sha256
-        )
-        if known is not None and known[0] != member.document.corpus:
-            found[one] = StaleCopy(one, known[1], 1.0, known[0])
+    for one, copy in _copies_of_neighbours(members, weighed, neighbours).items():
+        found.setdefault(one, copy)
+    return found
+
+
+def _copies_of_neighbours(
+    members: Mapping[str, Member], weighed: Weighed, neighbours: Sequence[Neighbour]
+) -> dict[str, StaleCopy]:
+    """Documents closer to a text that another corpus publishes as superseded than to any it publishes as current."""
+    current: dict[str, float] = {}
+    for one in neighbours:
+        if not one.published.superseded:
+            current[one.document_id] = max(one.score, current.get(one.document_id, 0.0))
+    found: dict[str, StaleCopy] = {}
+    for one in neighbours:
+        known = found.get(one.document_id)
+        if (
+            one.published.superseded
+            and one.document_id in members
+            and not members[one.document_id].independent
+            and one.document_id not in weighed.effective
+            and one.score > current.get(one.document_id, 0.0)
+            and (known is None or one.score > known.score)
+        ):
+            published = one.published
+            found[one.document_id] = StaleCopy(
+                one.document_id, published.document_id, one.score, published.corpus, published.superseded_by or ""
+            )
     return found
 
 

@@ -95,10 +95,18 @@ def _is_series(group: Sequence[Member]) -> bool:
     if flags:
         return True in flags
     keyed = [member for member in group if member.name.key is not None]
-    return len(keyed) > 1 and all(
-        member.name.periodic and member.name.key is not None and member.name.key.scheme in ("date", "quarter", "number")
-        for member in keyed
-    )
+    return len(keyed) > 1 and all(_is_edition(member) for member in keyed)
+
+
+def _is_edition(member: Member) -> bool:
+    """The name tells a period or a release, of something that is not replaced as a policy is."""
+    words = set(member.name.stem.split())
+    scheme = member.name.key.scheme if member.name.key else ""
+    if scheme == "quarter":
+        return True
+    if not member.name.periodic or words & REPLACED_WORDS:
+        return False
+    return scheme == "date" or (scheme == "number" and bool(words & {"changelog", "release", "releases"}))
 
 
 def _join_archived(named: dict[tuple[str, str], list[Member]], near: Near) -> None:

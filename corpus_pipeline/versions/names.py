@@ -60,7 +60,6 @@ PERIODIC_WORDS = frozenset(
         "standup",
         "retrospective",
         "postmortem",
-        "incident",
         "roundup",
         "notes",
         "10q",

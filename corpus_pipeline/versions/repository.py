@@ -12,15 +12,17 @@ from corpus_pipeline.records import VersionDecision, VersionRelation, canonical_
 from corpus_pipeline.store import Connection, load_queries
 from corpus_pipeline.versions.claims import EXTRACTOR_VERSION, DocumentEvidence
 from corpus_pipeline.versions.conflicts import VersionConflict
+from corpus_pipeline.versions.neighbours import PublishedVersion
 from corpus_pipeline.versions.resolver import Resolution, terminal
 
 __all__ = [
     "current_version",
     "known_evidence",
+    "published_versions",
+    "record_generation_versions",
     "record_history",
     "replace_resolution",
     "store_evidence",
-    "superseded_texts",
     "version_conflicts",
     "version_decisions",
     "version_decisions_known_on",
@@ -63,10 +65,20 @@ def current_version(connection: Connection, corpus: str, document_id: str) -> st
     return str(found) if found is not None else None
 
 
-def superseded_texts(connection: Connection, corpus: str) -> dict[str, str]:
-    """Normalised hashes of superseded texts in the present decisions, to one document id each."""
-    rows = _queries().superseded_texts(connection, corpus=corpus)
-    return {row["normalised_sha256"]: row["document_id"] for row in rows}
+def record_generation_versions(connection: Connection, corpus: str, generation: int) -> None:
+    """Keeps with a staged generation what its decisions say of each text; other corpora read it once it is published.
+
+    The index room calls this in the transaction that stages the generation.
+    """
+    queries = _queries()
+    queries.remove_generation_versions(connection, corpus=corpus, generation=generation)
+    queries.add_generation_versions(connection, corpus=corpus, generation=generation)
+
+
+def published_versions(connection: Connection, corpus: str) -> list[PublishedVersion]:
+    """What other corpora publish of texts that ``corpus`` shares with them or that resemble its own, sorted."""
+    rows = _queries().published_versions(connection, corpus=corpus, extractor_version=EXTRACTOR_VERSION)
+    return [PublishedVersion(**row) for row in rows]
 
 
 def known_evidence(connection: Connection, document_sha256s: Iterable[str]) -> dict[str, DocumentEvidence]:
@@ -83,18 +95,17 @@ def known_evidence(connection: Connection, document_sha256s: Iterable[str]) -> d
 
 def store_evidence(connection: Connection, evidence: Mapping[str, DocumentEvidence]) -> None:
     """Caches evidence by document hash."""
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            _queries().store_evidence.sql,
-            [
-                {
-                    "document_sha256": key,
-                    "extractor_version": EXTRACTOR_VERSION,
-                    "evidence": Jsonb(value.model_dump(mode="json")),
-                }
-                for key, value in sorted(evidence.items())
-            ],
-        )
+    _queries().store_evidence(
+        connection,
+        [
+            {
+                "document_sha256": key,
+                "extractor_version": EXTRACTOR_VERSION,
+                "evidence": Jsonb(value.model_dump(mode="json")),
+            }
+            for key, value in sorted(evidence.items())
+        ],
+    )
 
 
 def replace_resolution(

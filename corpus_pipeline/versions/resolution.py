@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from corpus_pipeline.conversion import converted_documents, documents
-from corpus_pipeline.deduplication import duplicate_clusters, duplicate_edges, normalised_sha256
+from corpus_pipeline.deduplication import cross_corpus_edges, duplicate_clusters, duplicate_edges, normalised_sha256
 from corpus_pipeline.records import Document, ExclusionReason, Stage, canonical_json, sha256_hex
 from corpus_pipeline.store import StageContext, StageResult, open_stage
 from corpus_pipeline.versions.claims import DocumentEvidence
 from corpus_pipeline.versions.extraction import extract_evidence
+from corpus_pipeline.versions.neighbours import neighbours_of
 from corpus_pipeline.versions.repository import (
     known_evidence,
+    published_versions,
     record_history,
     replace_resolution,
     store_evidence,
@@ -25,19 +27,12 @@ __all__ = ["resolve_corpus"]
 EVIDENCE_BATCH = 200
 
 
-def resolve_corpus(
-    context: StageContext, *, published_superseded: Mapping[str, tuple[str, str]] | None = None
-) -> StageResult:
+def resolve_corpus(context: StageContext) -> StageResult:
     """Decides which documents of a corpus are current, superseded, copies or kept out, as of ``context.as_of``.
 
     Only texts that have no cached evidence are read. The output hash covers decisions, relations
-    and conflicts, so that it changes with the day only when a decision does.
-
-    Args:
-        context: The corpus and the day.
-        published_superseded: Texts that other corpora's published generations hold superseded:
-            normalised text SHA-256 to ``(corpus, document_id)``. The caller takes it from published
-            generations alone and records it as an input.
+    and conflicts, so that it changes with the day only when a decision does. Other corpora count with
+    what they have published, never with what they have only decided.
 
     Raises:
         UpstreamMissingError: Copies have not been looked for yet.
@@ -49,14 +44,16 @@ def resolve_corpus(
             clusters = duplicate_clusters(connection, spec.slug)
             edges = duplicate_edges(connection, spec.slug)
         evidence, extracted = _evidence(context, present)
-        resolution = resolve(
-            present, evidence, clusters, edges, spec, context.as_of, published_superseded=published_superseded
-        )
+        hashes = {one.document_id: evidence[one.document_sha256].normalised_sha256 for one in present}
+        with context.database.connection() as connection:
+            neighbours = neighbours_of(
+                spec.slug, cross_corpus_edges(connection, spec.slug), published_versions(connection, spec.slug), hashes
+            )
+        resolution = resolve(present, evidence, clusters, edges, spec, context.as_of, neighbours=neighbours)
         output_sha256 = sha256_hex(canonical_json([resolution.decisions, resolution.relations, resolution.conflicts]))
         counts = {**version_counts(resolution), "extracted": extracted}
         with run.commit(output_sha256=output_sha256, counts=counts) as connection:
             if output_sha256 != run.previous_output_sha256 or not version_decisions(connection, spec.slug):
-                hashes = {one.document_id: evidence[one.document_sha256].normalised_sha256 for one in present}
                 replace_resolution(connection, spec.slug, resolution, hashes)
                 if not record_history(connection, spec.slug, context.as_of):
                     context.progress.note(

@@ -31,6 +31,7 @@ from corpus_pipeline.versions.families import Family, declared_and_named_familie
 from corpus_pipeline.versions.grouping import Grouping
 from corpus_pipeline.versions.members import Member, make_members
 from corpus_pipeline.versions.names import Readiness
+from corpus_pipeline.versions.neighbours import Neighbour
 from corpus_pipeline.versions.references import ReferenceIndex
 from corpus_pipeline.versions.similarity import alike_pairs, similarity_candidates
 from corpus_pipeline.versions.state import Exclusion, own_exclusion, own_lifecycle
@@ -71,7 +72,7 @@ def resolve(
     spec: CorpusSpec,
     as_of: date,
     *,
-    published_superseded: Mapping[str, tuple[str, str]] | None = None,
+    neighbours: Sequence[Neighbour] = (),
 ) -> Resolution:
     """Decides versions, copies and states.
 
@@ -82,8 +83,7 @@ def resolve(
         edges: Verified pairs behind them.
         spec: Overrides, thresholds, policy.
         as_of: The day decided for.
-        published_superseded: Texts that other corpora's published generations hold superseded:
-            normalised or text SHA-256 to ``(corpus, document_id)``.
+        neighbours: Texts that other corpora's published generations have too, superseded there or current.
     """
     members = make_members(documents, evidence, spec.versions)
     index = ReferenceIndex(members)
@@ -93,7 +93,7 @@ def resolve(
     grouping.join_relations(weighed)
     grouping.join_families(families)
     grouping.join_alike(alike_pairs(members, edges, series_of(families)))
-    stale = stale_copies(members, texts, weighed, grouping.families(), published_superseded or {})
+    stale = stale_copies(members, texts, weighed, grouping.families(), neighbours)
     for one, original in contains_superseded(members, texts, weighed, stale).items():
         weighed.review.setdefault(one, f"contains most of the superseded {original}")
     states = _states(members, families, weighed, stale, spec, as_of)
@@ -186,7 +186,11 @@ def _states(
 
 def _stale_exclusion(copy: StaleCopy, weighed: Weighed) -> Exclusion:
     if copy.original_corpus:
-        said = f"same text as {copy.original_id}, superseded in the published corpus {copy.original_corpus}"
+        by = f" by {copy.successor_id}" if copy.successor_id else ""
+        said = (
+            f"{copy.score:.0%} alike to {copy.original_id}, which the published corpus {copy.original_corpus} holds "
+            f"superseded{by}"
+        )
     else:
         successor = weighed.effective[copy.original_id][0]
         said = (

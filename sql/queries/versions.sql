@@ -4,10 +4,10 @@ SELECT document_sha256, evidence
 FROM corpus.version_evidence
 WHERE extractor_version = :extractor_version AND document_sha256 = ANY(:document_sha256s);
 
--- name: store_evidence
--- Adds evidence of one document; used with executemany.
+-- name: store_evidence*!
+-- Adds evidence of documents.
 INSERT INTO corpus.version_evidence (document_sha256, extractor_version, evidence)
-VALUES (%(document_sha256)s, %(extractor_version)s, %(evidence)s)
+VALUES (:document_sha256, :extractor_version, :evidence)
 ON CONFLICT DO NOTHING;
 
 -- name: decisions
@@ -22,12 +22,48 @@ ORDER BY document_id COLLATE "C";
 -- The last of the successors of a document.
 SELECT current_document_id FROM corpus.document_versions WHERE corpus = :corpus AND document_id = :document_id;
 
--- name: superseded_texts
--- Hashes of the texts of a corpus that are superseded or copies of such.
-SELECT DISTINCT ON (normalised_sha256) normalised_sha256, document_id
+-- name: remove_generation_versions!
+-- Removes what is kept for a generation that is staged anew, and for generations whose rows are gone.
+DELETE FROM corpus.generation_versions k
+WHERE k.corpus = :corpus
+  AND (k.generation >= :generation
+       OR EXISTS (SELECT FROM corpus.generations g
+                  WHERE g.corpus = k.corpus AND g.generation = k.generation AND g.rows_removed_at IS NOT NULL));
+
+-- name: add_generation_versions!
+-- Keeps the present decisions with a generation.
+INSERT INTO corpus.generation_versions (corpus, generation, document_id, normalised_sha256, superseded, superseded_by)
+SELECT corpus, :generation, document_id, normalised_sha256,
+       coalesce(exclusion_reason IN ('superseded', 'copy_of_superseded'), false), superseded_by
 FROM corpus.document_versions
-WHERE corpus = :corpus AND exclusion_reason IN ('superseded', 'copy_of_superseded') AND normalised_sha256 <> ''
-ORDER BY normalised_sha256, document_id COLLATE "C";
+WHERE corpus = :corpus;
+
+-- name: published_versions
+-- Documents that other corpora publish and whose text a corpus shares, or that have a verified edge to one of its own.
+WITH related AS (
+    SELECT left_corpus AS corpus, left_document_id AS document_id
+    FROM corpus.cross_corpus_edges WHERE right_corpus = :corpus
+    UNION
+    SELECT right_corpus, right_document_id FROM corpus.cross_corpus_edges WHERE left_corpus = :corpus
+), published AS (
+    SELECT k.corpus, k.document_id, k.normalised_sha256, k.superseded, k.superseded_by
+    FROM corpus.generation_versions k
+    JOIN serving.publications p ON p.corpus = k.corpus AND p.generation = k.generation
+    WHERE k.corpus <> :corpus AND k.normalised_sha256 <> ''
+), hashes AS (
+    SELECT e.evidence ->> 'normalised_sha256' AS normalised_sha256
+    FROM corpus.documents d
+    JOIN corpus.version_evidence e ON e.document_sha256 = d.document_sha256 AND e.extractor_version = :extractor_version
+    WHERE d.corpus = :corpus
+    UNION
+    SELECT p.normalised_sha256 FROM published p JOIN related r ON r.corpus = p.corpus AND r.document_id = p.document_id
+)
+SELECT p.corpus, p.document_id, p.normalised_sha256, p.superseded, p.superseded_by,
+       coalesce(v.normalised_sha256 = p.normalised_sha256, false) AS compared
+FROM published p
+JOIN hashes USING (normalised_sha256)
+LEFT JOIN corpus.document_versions v ON v.corpus = p.corpus AND v.document_id = p.document_id
+ORDER BY p.corpus COLLATE "C", p.document_id COLLATE "C";
 
 -- name: decisions_known_on
 -- The decisions of a corpus as they were known on a day.

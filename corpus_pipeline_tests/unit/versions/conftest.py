@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -22,6 +22,7 @@ from corpus_pipeline.records import (
 )
 from corpus_pipeline.registry import CorpusSpec, SourceSpec, VersionsSpec
 from corpus_pipeline.versions import Resolution, extract_evidence, resolve
+from corpus_pipeline.versions.neighbours import Neighbour
 
 AS_OF = date(2026, 11, 1)
 DEFAULTS = {"acl_groups": ("everyone",), "source_class": "documentation"}
@@ -89,7 +90,7 @@ class Corpus:
         *,
         as_of: date = AS_OF,
         order: Callable[[Sequence[Any]], list[Any]] = list,
-        published_superseded: Mapping[str, tuple[str, str]] | None = None,
+        neighbours: Sequence[Neighbour] = (),
         **versions: Any,
     ) -> Outcome:
         spec = CorpusSpec(
@@ -113,7 +114,7 @@ class Corpus:
                 order(self.edges),
                 spec,
                 as_of,
-                published_superseded=published_superseded,
+                neighbours=neighbours,
             )
         )
 

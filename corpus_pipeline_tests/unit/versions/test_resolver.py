@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus_pipeline.records import DuplicateKind, ExclusionReason, Lifecycle, ServingState
+from corpus_pipeline.versions.neighbours import Neighbour, PublishedVersion
 
 if TYPE_CHECKING:
     from corpus_pipeline_tests.unit.versions.conftest import Corpus
@@ -117,6 +118,7 @@ class TestEvidence:
         ("old", "new"),
         [
             ("policy-v1.docx", "policy-v2.odt"),
+            ("security-incident-policy-v1.docx", "security-incident-policy-v2.odt"),
             ("spec-rev-A.pdf", "spec-rev-B.pdf"),
             ("travel-policy-2023-04.md", "travel-policy-2024-01.md"),
             ("docs/v1.9/install.md", "docs/v1.10/install.md"),
@@ -319,14 +321,21 @@ class TestCopies:
         assert family.resolve()["macro.txt"].exclusion_reason is ExclusionReason.COPY_OF_SUPERSEDED
 
     def test_a_text_superseded_in_another_published_corpus(self, corpus: Corpus) -> None:
-        corpus.add("faq.md", "old text")
+        corpus.add("macro.txt", "old text")
         corpus.add("other.md")
-        sha = corpus.documents[0].text_sha256
-        outcome = corpus.resolve(published_superseded={sha: ("policies", "policies/archive/refund.md")})
-        assert outcome["faq.md"].exclusion_reason is ExclusionReason.COPY_OF_SUPERSEDED
-        assert outcome["faq.md"].exclusion_ref == "policies/archive/refund.md"
-        assert "published corpus policies" in outcome["faq.md"].evidence
-        assert outcome["other.md"].is_current
+        old = PublishedVersion("policies", "policies/archive/refund.md", "1", True, "policies/refund.md", True)
+        new = PublishedVersion("policies", "policies/refund.md", "2", False, None, True)
+        stale = corpus.resolve(
+            neighbours=[Neighbour("handbook/macro.txt", old, 0.9), Neighbour("handbook/macro.txt", new, 0.8)]
+        )
+        assert stale["macro.txt"].exclusion_reason is ExclusionReason.COPY_OF_SUPERSEDED
+        assert stale["macro.txt"].exclusion_ref == "policies/archive/refund.md"
+        assert "published corpus policies holds superseded by policies/refund.md" in stale["macro.txt"].evidence
+        assert stale["other.md"].is_current
+        closer = corpus.resolve(
+            neighbours=[Neighbour("handbook/macro.txt", old, 0.8), Neighbour("handbook/macro.txt", new, 0.9)]
+        )
+        assert closer["macro.txt"].is_current
 
     def test_a_copy_is_free_again_when_its_original_is_not_superseded(self, corpus: Corpus) -> None:
         corpus.add("new.md", "new", supersedes=("old.md",), lifecycle="draft")
