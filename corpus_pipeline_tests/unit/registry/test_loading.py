@@ -159,3 +159,16 @@ def test_aliases_that_expand_without_end_are_a_fault(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     assert any("expand too far" in fault for fault in faults(tmp_path, "\n".join(lines)))
+
+
+def test_the_documentation_shows_the_real_faults_and_a_valid_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "adding-a-corpus.md").read_text(encoding="utf-8")
+    assert (BROKEN / "corpora.yaml").read_text(encoding="utf-8") in page
+    assert (BROKEN / "expected.txt").read_text(encoding="utf-8") in page
+    for name in ("S3_KEY", "S3_SECRET", "POLICIES_PASSWORD"):
+        monkeypatch.setenv(name, "x")
+    entry = page.split("```yaml\n", 2)[1].split("```", 1)[0]
+    (tmp_path / "corpora.yaml").write_text(entry, encoding="utf-8")
+    assert load_registry(tmp_path / "corpora.yaml", check_files=False).corpus("policies").domain == "billing"
