@@ -59,7 +59,7 @@ def profile(text_sha256: str, text: str) -> TextProfile:
     lines = [found for _, found in lines_of_words(text)]
     return TextProfile(
         text_sha256=text_sha256,
-        normalised_sha256=normalised_sha256(text),
+        normalised_sha256=normalised_sha256(text, [word for found in lines for word in found]),
         word_count=sum(map(len, lines)),
         line_digests=np.frombuffer(b"".join(map(_digest, lines)), dtype="<u8").astype(np.uint64),
         line_words=np.array([len(found) for found in lines], dtype=np.uint32),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from corpus_pipeline.records import sha256_hex
 
@@ -54,16 +54,23 @@ def lines_of_words(text: str) -> Iterator[tuple[str, list[str]]]:
             yield line, found
 
 
-def normalised_sha256(text: str) -> str:
+def normalised_sha256(text: str, found: Sequence[str] | None = None) -> str:
     r"""Hash of the words of a text: equal for the same words in any format.
 
     Words broken at a hyphen, by a line end or for good, are joined first, because converters
     differ in undoing them. A text without words is hashed by its characters without spaces.
 
+    Args:
+        text: The whole text.
+        found: Its :func:`words`, where they are known already.
+
     >>> normalised_sha256("# The well-known infor-\nmation") == normalised_sha256("the wellknown information.")
     True
     """
-    found = words(_HYPHENATED.sub("", text) if any(hyphen in text for hyphen in _HYPHENS) else text)
+    if any(hyphen in text for hyphen in _HYPHENS):
+        found = words(_HYPHENATED.sub("", text))
+    elif found is None:
+        found = words(text)
     if not found:
         return sha256_hex("\0" + "".join(folded(text).split()))
     return sha256_hex(" ".join(found).replace("_", ""))

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corpus_pipeline.deduplication.binary_format import Bigints, copy_bigint_pairs, pass_bigints
 from corpus_pipeline.deduplication.boilerplate import TextProfile
 from corpus_pipeline.deduplication.candidates import SketchSize, may_contain
 from corpus_pipeline.deduplication.clusters import ComparedDocument, SignaturePair, pair_kind
 from corpus_pipeline.deduplication.kernels import UInt32, UInt64
 from corpus_pipeline.deduplication.normalisation import NORMALISATION_VERSION
 from corpus_pipeline.deduplication.parameters import ComparisonParameters
-from corpus_pipeline.deduplication.signatures import Int64, Signature, band_keys, containment_sketch
+from corpus_pipeline.deduplication.signatures import Signature, band_keys, containment_sketch
 from corpus_pipeline.records import DuplicateCluster, DuplicateEdge, DuplicateKind
 from corpus_pipeline.store import Connection, load_queries
 
@@ -154,28 +155,14 @@ def register_signatures(
         return
     bands = band_keys(np.stack([signatures[key][1].minima for key in added]), parameters)
     ids = np.array(list(added.values()), dtype=np.int64)
-    _copy_keys(connection, _queries().copy_bands.sql, bands.reshape(-1), np.repeat(ids, bands.shape[1]))
+    copy_bigint_pairs(connection, _queries().copy_bands.sql, bands.reshape(-1), np.repeat(ids, bands.shape[1]))
     stored = [sketches[key].stored for key in added]
-    _copy_keys(
+    copy_bigint_pairs(
         connection,
         _queries().copy_containment_keys.sql,
         np.concatenate(stored),
         np.repeat(ids, [array.size for array in stored]),
     )
-
-
-def _copy_keys(connection: Connection, statement: str, keys: Int64, ids: Int64) -> None:
-    """Binary COPY of two bigint columns, in key order; each row is a count, and a length before each value."""
-    order = np.lexsort((ids, keys))
-    rows = np.empty(
-        keys.size, dtype=[("columns", ">i2"), ("size1", ">i4"), ("key", ">i8"), ("size2", ">i4"), ("id", ">i8")]
-    )
-    rows["columns"], rows["size1"], rows["size2"] = 2, 8, 8
-    rows["key"], rows["id"] = keys[order], ids[order]
-    with connection.cursor().copy(statement) as copy:
-        copy.write(b"PGCOPY\n\xff\r\n\x00" + bytes(8))
-        copy.write(rows.tobytes())
-        copy.write(b"\xff\xff")
 
 
 def unsearched_sizes(connection: Connection, signature_ids: Sequence[int]) -> dict[int, int]:
@@ -214,17 +201,18 @@ def candidate_pairs(
     Returns:
         ``(left, right)`` with ``left < right``, and the sizes of all signatures in them.
     """
+    pass_bigints(connection)
     bands = band_keys(np.stack([item.minima for item in searched]), parameters)
     ids = np.array([item.signature_id for item in searched], dtype=np.int64)
     near = _queries().band_candidates(
-        connection, band_keys=bands.reshape(-1).tolist(), signature_ids=np.repeat(ids, bands.shape[1]).tolist()
+        connection, band_keys=Bigints(bands.reshape(-1)), signature_ids=Bigints(np.repeat(ids, bands.shape[1]))
     )
     pairs = {(row["searched"], row["found"]) for row in near if not _left_for_later(row, pending)}
     probes = [containment_sketch(item.shingles, parameters).probes for item in searched]
     containing = _queries().containment_candidates(
         connection,
-        shingle_keys=np.concatenate(probes).tolist(),
-        signature_ids=np.repeat(ids, [array.size for array in probes]).tolist(),
+        shingle_keys=Bigints(np.concatenate(probes)),
+        signature_ids=Bigints(np.repeat(ids, [array.size for array in probes])),
     )
     sharing = [row for row in containing if not _left_for_later(row, pending)]
     known = {side for pair in pairs for side in pair}

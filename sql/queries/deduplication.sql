@@ -37,11 +37,11 @@ FROM unnest(
 ON CONFLICT (signature_sha256) DO NOTHING
 RETURNING signature_id, signature_sha256;
 
--- name: copy_bands
+-- name: copy_bands!
 -- Target of the COPY of band keys.
 COPY corpus.lsh_bands (band_key, signature_id) FROM STDIN (FORMAT BINARY);
 
--- name: copy_containment_keys
+-- name: copy_containment_keys!
 -- Target of the COPY of sampled shingles.
 COPY corpus.containment_keys (shingle_key, signature_id) FROM STDIN (FORMAT BINARY);
 
@@ -118,7 +118,7 @@ ORDER BY document_id;
 -- Forgets documents that are gone or will be written anew.
 DELETE FROM corpus.compared_documents WHERE corpus = :corpus AND document_id = ANY(:document_ids);
 
--- name: copy_compared
+-- name: copy_compared!
 -- Target of the COPY of compared documents.
 COPY corpus.compared_documents (corpus, document_id, text_sha256, normalised_sha256, signature_id) FROM STDIN;
 
@@ -126,7 +126,7 @@ COPY corpus.compared_documents (corpus, document_id, text_sha256, normalised_sha
 -- Clears the edges of a corpus before they are written anew.
 DELETE FROM corpus.duplicate_edges WHERE corpus = :corpus;
 
--- name: copy_edges
+-- name: copy_edges!
 -- Target of the COPY of edges.
 COPY corpus.duplicate_edges (corpus, left_id, right_id, kind, jaccard, containment, contained_id) FROM STDIN;
 
@@ -134,7 +134,7 @@ COPY corpus.duplicate_edges (corpus, left_id, right_id, kind, jaccard, containme
 -- Clears the clusters of a corpus before they are written anew.
 DELETE FROM corpus.duplicate_cluster_members WHERE corpus = :corpus;
 
--- name: copy_members
+-- name: copy_members!
 -- Target of the COPY of cluster members.
 COPY corpus.duplicate_cluster_members (corpus, cluster_id, document_id, kind, similarity, is_centre) FROM STDIN;
 
