@@ -212,7 +212,8 @@ def _regions_of_stack(stack: list[Rule], lines: Sequence[Line], width: float, he
     first = 0
     while first < len(stack) - 1:
         last = first
-        while last + 1 < len(stack) and _rows_between(stack[last], stack[last + 1], lines, width, height):
+        head = _header_between(stack[first], stack[first + 1], lines)
+        while last + 1 < len(stack) and _rows_between(stack[last], stack[last + 1], lines, width, height, head):
             last += 1
         if last > first:
             box = Box(stack[first].start, stack[first].position, stack[first].end, stack[last].position)
@@ -224,14 +225,38 @@ def _regions_of_stack(stack: list[Rule], lines: Sequence[Line], width: float, he
     return regions
 
 
-def _rows_between(upper: Rule, lower: Rule, lines: Sequence[Line], width: float, height: float) -> bool:
-    """Whether what stands between two rules of a stack can be rows of a table (or nothing)."""
+def _header_between(upper: Rule, lower: Rule, lines: Sequence[Line]) -> list[Line]:
+    """The head of a table: short texts side by side, in at most three rows between two rules; else nothing."""
+    box = Box(upper.start, upper.position, upper.end, lower.position)
+    rows = rows_of([line for line in lines if box.holds_centre_of(line.box, margin=1)])
+    widest = max(rows, key=len, default=[])
+    short = all(line.word_count <= 6 for row in rows for line in row)
+    return widest if 0 < len(rows) <= 3 and len(widest) >= 2 and short else []
+
+
+def _rows_between(
+    upper: Rule, lower: Rule, lines: Sequence[Line], width: float, height: float, head: Sequence[Line]
+) -> bool:
+    """Whether what stands between two rules of a stack can be rows of a table (or nothing).
+
+    Below a head, cells may hold as much text as columns of prose do, if they keep to its columns.
+    """
     box = Box(upper.start, upper.position, upper.end, lower.position)
     rows = rows_of([line for line in lines if box.holds_centre_of(line.box, margin=1)])
     if not rows:
         return True
     parted = [row for row in rows if len(row) >= 2]
-    if not parted or len(parted) < 0.35 * len(rows) or box.height > 0.7 * height:
+    if not parted or box.height > 0.7 * height:
+        return False
+    if head:
+        inside = [line for row in rows for line in row]
+        crossing = sum(
+            line.box.left < cell.box.left - 4 and line.box.right > cell.box.left + 4
+            for line in inside
+            for cell in head[1:]
+        )
+        return crossing <= 0.25 * len(inside)
+    if len(parted) < 0.35 * len(rows):
         return False
     return not reads_as_prose(parted, width) or len(column_intervals(rows)) >= 3
 
