@@ -1,0 +1,128 @@
+"""Precision, recall and F1 of near-duplicate pairs on real corpora with known pairs.
+
+    python benchmarks/deduplication/real_corpora.py
+
+Every pair found is recomputed from its words; precision is the share that the recomputation
+confirms. Recall is over the listed pairs at Jaccard 0.8 and above (minhash_articles: the planted
+pairs). `removal` repeats each corpus with boilerplate removal on.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from reporting import data_folder, fresh_database, machine, report
+
+from corpus_pipeline.deduplication.clusters import form_clusters, form_edges
+from corpus_pipeline.deduplication.comparison import compare_documents
+from corpus_pipeline.deduplication.normalisation import words
+from corpus_pipeline.deduplication.parameters import comparison_parameters
+from corpus_pipeline.records import DuplicateEdge, DuplicateKind, sha256_hex
+from corpus_pipeline.registry import DeduplicationSpec
+from corpus_pipeline.store import SilentProgress
+
+Pairs = set[tuple[str, str]]
+
+
+def articles(folder: Path) -> tuple[dict[str, str], Pairs]:
+    lines = (folder / "articles_2500.train").read_text(encoding="utf-8").splitlines()
+    truth = (folder / "articles_2500.truth").read_text(encoding="utf-8").splitlines()
+    texts = {name: text for name, _, text in (line.partition(" ") for line in lines)}
+    return texts, {_pair(*line.split()) for line in truth}
+
+
+def listed(folder: Path, suffix: str) -> tuple[dict[str, str], Pairs]:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "docs").iterdir())}
+    with (folder / "jaccard_pairs.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    pairs = {_pair(r["a"] + suffix, r["b"] + suffix) for r in rows if float(r["jaccard_5word"]) >= 0.8}
+    return texts, {pair for pair in pairs if set(pair) <= set(texts)}
+
+
+def _pair(left: str, right: str) -> tuple[str, str]:
+    return (left, right) if left < right else (right, left)
+
+
+def stands_for(edges: Sequence[DuplicateEdge], kinds: set[DuplicateKind]) -> Pairs:
+    """Document pairs of these kinds, with the copies behind each representative."""
+    copies: dict[str, list[str]] = {}
+    for edge in edges:
+        if edge.kind is DuplicateKind.EXACT:
+            copies.setdefault(edge.left_id, [edge.left_id]).append(edge.right_id)
+    pairs = {_pair(*pair) for ids in copies.values() for pair in combinations(ids, 2)} if DuplicateKind.EXACT in kinds else set()  # fmt: skip # noqa: E501
+    for edge in edges:
+        if edge.kind in kinds - {DuplicateKind.EXACT}:
+            pairs |= {
+                _pair(left, right)
+                for left in copies.get(edge.left_id, [edge.left_id])
+                for right in copies.get(edge.right_id, [edge.right_id])
+            }
+    return pairs
+
+
+def shingles(text: str, size: int) -> set[tuple[str, ...]]:
+    found = words(text)
+    return {tuple(found[n : n + size]) for n in range(len(found) - size + 1)}
+
+
+def measure(name: str, texts: dict[str, str], truth: Pairs, spec: DeduplicationSpec) -> dict[str, Any]:
+    by_sha256 = {sha256_hex(text): text for text in texts.values()}
+
+    def read(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
+        return ((key, by_sha256[key]) for key in keys)
+
+    parameters = comparison_parameters(spec)
+    documents = sorted((document, sha256_hex(text)) for document, text in texts.items())
+    started = time.perf_counter()
+    with fresh_database() as database:
+        started = time.perf_counter()
+        comparison = compare_documents(
+            database, documents, read, parameters,
+            remove_boilerplate=spec.remove_boilerplate, workers=1, progress=SilentProgress(),
+        )  # fmt: skip
+    seconds = time.perf_counter() - started
+    edges = form_edges(comparison.documents, comparison.pairs, parameters)
+    clusters = form_clusters("c", comparison.documents, edges)
+    found = stands_for(edges, {DuplicateKind.EXACT, DuplicateKind.NEAR})
+    sets = {document: shingles(texts[document], spec.shingle_words) for pair in found for document in pair}
+    true = sum(len(sets[a] & sets[b]) >= spec.threshold * len(sets[a] | sets[b]) for a, b in found)
+    precision, recall = true / len(found), len(found & truth) / len(truth)
+    return {
+        "corpus": name,
+        "removal": spec.remove_boilerplate,
+        "documents": len(texts),
+        "listed": len(truth),
+        "found": len(found),
+        "precision": precision,
+        "recall": recall,
+        "F1": 2 * precision * recall / (precision + recall),
+        "contained": sum(edge.kind is DuplicateKind.CONTAINED for edge in edges),
+        "clusters": len(clusters),
+        "largest": max(len(cluster.members) for cluster in clusters),
+        "boilerplate_lines": comparison.boilerplate,
+        "seconds": seconds,
+    }
+
+
+def main() -> None:
+    data = data_folder()
+    corpora = {
+        "minhash_articles": (*articles(data / "minhash_articles"), 3),
+        "licence_texts": (*listed(data / "licence_texts", ".txt"), 5),
+        "terms_versions": (*listed(data / "terms_versions", ""), 5),
+    }
+    rows = [
+        measure(name, texts, truth, DeduplicationSpec(shingle_words=size, remove_boilerplate=removal))
+        for name, (texts, truth, size) in corpora.items()
+        for removal in (False, True)
+    ]
+    report("real_corpora", rows, machine())
+
+
+if __name__ == "__main__":
+    main()
