@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from importlib import metadata
 from typing import Any
 
-from corpus_pipeline.conversion.file_format import FileFormat, code_language
+from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.pdf import PDF_ENGINE_VERSION
 from corpus_pipeline.conversion.source import Converter
 from corpus_pipeline.records import canonical_json, sha256_hex
@@ -99,6 +99,7 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             options={"engine": PDF_ENGINE_VERSION},
             preload=("docling.document_converter",),
         ),
+        CatalogueEntry("pdfium-text", f"{_ROOM}.pdfium_converter:PdfiumConverter", ("pypdfium2",)),
         CatalogueEntry(
             "unstructured",
             f"{_ROOM}.unstructured_converter:UnstructuredConverter",
@@ -132,10 +133,13 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
 }
 
 
+_DOCLING_EXTENSIONS = frozenset(
+    {"pdf", "docx", "docm", "dotx", "pptx", "pptm", "xlsx", "xlsm", "odt", "ods", "odp", "epub", "html", "htm", "xhtml"}
+    | {"mht", "mhtml", "csv", "adoc", "asciidoc", "tex", "latex", "eml", "msg", "vtt", "nxml", "org", "rtf"}
+)
 _LIGHT = {
     **dict.fromkeys(("md", "markdown", "mdx", "qmd", "rmd", "ipynb"), "markdown-it"),
     **dict.fromkeys(("rst", "rest"), "docutils"),
-    **dict.fromkeys(("txt", "text", "log", "json", "jsonl", "ndjson", ""), "plain"),
     **dict.fromkeys(("tsv", "tab", "xml"), "unstructured"),
 }
 
@@ -145,13 +149,11 @@ def modules_to_preload(extensions: Iterable[str], requested: Iterable[str]) -> t
 
     A guess that only costs time when it is wrong: a worker imports what it needs in any case.
     """
-    names = {"docling" if code_language(extension) is None else "plain" for extension in set(extensions) - set(_LIGHT)}
-    names |= {_LIGHT[extension] for extension in extensions if extension in _LIGHT}
     wanted = set(requested)
-    if "auto" not in wanted:
-        names = wanted & set(CATALOGUE)
-    return tuple(dict.fromkeys(module for name in sorted(names | wanted) if name in CATALOGUE
-                               for module in CATALOGUE[name].preload))  # fmt: skip
+    names = wanted & set(CATALOGUE)
+    if "auto" in wanted:
+        names |= {"docling" if each in _DOCLING_EXTENSIONS else _LIGHT.get(each, "plain") for each in extensions}
+    return tuple(dict.fromkeys(module for name in sorted(names) for module in CATALOGUE[name].preload))
 
 
 @cache

@@ -16,6 +16,9 @@ _MARKS = (
 )
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
+_HIGH = bytes(range(128, 256))
+_TELLING_BYTES = 20
+"""Fewer bytes outside ASCII say nothing about an encoding; the commonest is taken."""
 _STATISTICS_BYTES = 262_144
 _SAMPLE_BYTES = 4096
 
@@ -77,6 +80,9 @@ def _wide_encoding(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str:
+    foreign = len(data) - len(data.translate(None, _HIGH))
+    if foreign < _TELLING_BYTES:
+        return "cp1252"
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_STATISTICS_BYTES]).best()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 from typing import Any
 
@@ -10,7 +11,7 @@ from corpus_pipeline.conversion.decoding import decode_text
 from corpus_pipeline.conversion.docling_mapping import document_blocks
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.properties import file_properties
-from corpus_pipeline.conversion.source import ConversionInput
+from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import BlockKind, ConvertedDocument, QuarantineReason
 
@@ -33,6 +34,12 @@ _DECODED = frozenset(
         FileFormat.CSV,
     }
 )
+_JATS_TYPE = re.compile(rb"<!DOCTYPE\s+article\b[^>\[]*>")
+_JATS_DECLARATION = (
+    b'<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) Journal Archiving and Interchange DTD v1.2 20190208//EN" '
+    b'"JATS-archivearticle1.dtd">'
+)
+"""docling knows an article by this declaration only; older articles name their predecessors."""
 _SHIFTED = frozenset({FileFormat.HTML, FileFormat.MHTML, FileFormat.MARKDOWN, FileFormat.ASCIIDOC, FileFormat.EPUB})
 """Formats whose docling backend counts the second heading level as 1."""
 _UNITS_PER_POINT = {FileFormat.PPTX: 12700.0, FileFormat.ODP: 1.0}
@@ -47,11 +54,15 @@ class DoclingConverter:
 
         Raises:
             ConversionError: ``bomb`` for hostile XML, ``too_large`` for too many slides.
-            RuntimeError: docling failed on the file.
+            ConverterFailure: docling failed on the file.
         """
         data = source.path.read_bytes()
         if source.file_format in {FileFormat.JATS, FileFormat.USPTO}:
             check_xml(data)
+        if source.file_format is FileFormat.JATS:
+            data = _JATS_TYPE.sub(_JATS_DECLARATION, data, count=1)
+            if b"<!DOCTYPE" not in data[:4096]:
+                data = data.replace(b"<article", _JATS_DECLARATION + b"<article", 1)
         if source.file_format in _DECODED:
             data = decode_text(data).encode()
         return convert_bytes(data, source.file_format, file_properties(source), max_pages=source.max_pages)
@@ -73,10 +84,8 @@ def convert_bytes(
     stream = DocumentStream(name=f"document.{_SUFFIX.get(file_format, file_format.value)}", stream=BytesIO(data))
     result = _engine().convert(stream, raises_on_error=False)
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
-        kinds = sorted(
-            {type(error).__name__ if not error.module_name else error.module_name for error in result.errors}
-        )
-        raise RuntimeError(f"docling ended with {result.status.value} ({', '.join(kinds)})")
+        parts = sorted({error.module_name for error in result.errors if error.module_name})
+        raise ConverterFailure(f"docling ended with {result.status.value} in {', '.join(parts) or 'its pipeline'}")
     if len(result.document.pages) > max_pages:
         raise ConversionError(
             f"the file has {len(result.document.pages)} pages; at most {max_pages} are accepted",

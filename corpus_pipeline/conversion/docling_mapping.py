@@ -67,8 +67,10 @@ class _Walk:
         elif label in {"list", "ordered_list"}:
             yield from self.children(item, depth + 1)
         elif label == "sheet":
-            yield Block(kind=BlockKind.HEADING, text=_sheet_name(item.name), level=1)
-            yield from self.children(item, depth)
+            content = list(self.children(item, depth))
+            if content:
+                yield Block(kind=BlockKind.HEADING, text=_sheet_name(item.name), level=1)
+            yield from content
         elif label in {"table", "document_index"} and hasattr(item, "data"):
             yield from self.table(item)
         elif label in {"picture", "chart"}:
@@ -164,26 +166,29 @@ class _Walk:
         place = self.place(item)
         if caption:
             yield Block(kind=BlockKind.CAPTION, text=caption, page=place["page"])
-        rows, header = self.cells(item)
-        block = table_block(rows, header_rows=header, caption=caption, **place)
+        rows, header, spans = self.cells(item)
+        block = table_block(rows, header_rows=header, caption=caption, spans=spans, **place)
         if block:
             yield block
         for reference in item.footnotes:
             note = reference.resolve(self.document)
             yield Block(kind=BlockKind.FOOTNOTE, text=_lines(note.text), page=place["page"])
 
-    def cells(self, item: Any) -> tuple[list[list[str]], int]:
+    def cells(self, item: Any) -> tuple[list[list[str]], int, list[tuple[int, int, int, int]]]:
         data = item.data
         rows = [[""] * data.num_cols for _ in range(data.num_rows)]
         header = [False] * data.num_rows
+        spans = []
         for cell in data.table_cells:
             text = cell._get_text(doc=self.document) if hasattr(cell, "ref") else cell.text  # noqa: SLF001
-            for y in range(max(cell.start_row_offset_idx, 0), min(cell.end_row_offset_idx, data.num_rows)):
-                for x in range(max(cell.start_col_offset_idx, 0), min(cell.end_col_offset_idx, data.num_cols)):
-                    rows[y][x] = text
+            top, bottom = max(cell.start_row_offset_idx, 0), min(cell.end_row_offset_idx, data.num_rows)
+            left, right = max(cell.start_col_offset_idx, 0), min(cell.end_col_offset_idx, data.num_cols)
+            if bottom - top > 1 or right - left > 1:
+                spans.append((top, left, bottom - top, right - left))
+            for y in range(top, bottom):
+                rows[y][left:right] = [text] * (right - left)
                 header[y] = header[y] or bool(cell.column_header)
-        leading = next((y for y, is_header in enumerate(header) if not is_header), len(header))
-        return rows, leading if leading < len(rows) else min(leading, 1) if len(rows) > 1 else 0
+        return rows, _header_rows(header), spans
 
     def place(self, item: Any) -> dict[str, Any]:
         provenance = getattr(item, "prov", None)
@@ -203,6 +208,14 @@ class _Walk:
         if caption:
             yield Block(kind=BlockKind.PICTURE, text=caption, links=_links(item), **place)
         yield from self.children(item, depth)
+
+
+def _header_rows(header: list[bool]) -> int:
+    """Leading rows with a column header; where all have one, only the first of several counts."""
+    leading = next((number for number, is_header in enumerate(header) if not is_header), len(header))
+    if leading < len(header):
+        return leading
+    return 1 if len(header) > 1 else 0
 
 
 def _links(item: Any) -> tuple[str, ...]:

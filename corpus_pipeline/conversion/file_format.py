@@ -86,6 +86,7 @@ _MIME_OF_ZIP = {
     "application/vnd.oasis.opendocument.presentation": FileFormat.ODP,
     "application/vnd.oasis.opendocument.presentation-template": FileFormat.ODP,
 }
+_CONTAINER_EXTENSIONS = frozenset(("docx", "xlsx", "pptx", "docm", "xlsm", "pptm", "odt", "ods", "odp", "epub"))
 _TEXT_EXTENSIONS = {
     **dict.fromkeys(("md", "markdown", "mdx", "qmd", "rmd"), FileFormat.MARKDOWN),
     **dict.fromkeys(("rst", "rest"), FileFormat.RST),
@@ -131,12 +132,12 @@ def sniff_format(path: Path, extension: str) -> FileFormat:
     """
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
-    return _binary_format(path, head) or _text_format(head, extension)
+    return _binary_format(path, head, extension) or _text_format(head, extension)
 
 
-def _binary_format(path: Path, head: bytes) -> FileFormat | None:
+def _binary_format(path: Path, head: bytes, extension: str) -> FileFormat | None:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
-        return _zip_format(path)
+        return _zip_format(path, extension)
     if head.startswith(_OLE):
         return _ole_format(path)
     found = next((file_format for magic, file_format in _MAGIC if head.startswith(magic)), None) or _inner_magic(head)
@@ -154,7 +155,7 @@ def _inner_magic(head: bytes) -> FileFormat | None:
     return FileFormat.ARCHIVE if head[257:262] == b"ustar" else None
 
 
-def _zip_format(path: Path) -> FileFormat:
+def _zip_format(path: Path, extension: str) -> FileFormat:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
@@ -165,7 +166,7 @@ def _zip_format(path: Path) -> FileFormat:
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError):
         return FileFormat.BROKEN_ZIP
     if "[Content_Types].xml" not in names:
-        return FileFormat.ARCHIVE
+        return FileFormat.BROKEN_ZIP if extension in _CONTAINER_EXTENSIONS else FileFormat.ARCHIVE
     for folder, file_format in (("word/", FileFormat.DOCX), ("ppt/", FileFormat.PPTX), ("xl/", FileFormat.XLSX)):
         if any(name.startswith(folder) for name in names):
             return FileFormat.BINARY if "xl/workbook.bin" in names else file_format
@@ -177,10 +178,10 @@ def _ole_format(path: Path) -> FileFormat:
 
     try:
         with olefile.OleFileIO(str(path)) as container:
-            names = {"/".join(parts) for parts in container.listdir()}
+            names = {"/".join(parts).lower() for parts in container.listdir()}
     except Exception:  # noqa: BLE001 - olefile raises many kinds on damaged input; all mean damaged
         return FileFormat.BROKEN_OLE
-    if "EncryptedPackage" in names or "EncryptionInfo" in names:
+    if "encryptedpackage" in names or "encryptioninfo" in names:
         return FileFormat.ENCRYPTED_OFFICE
     if any(name.startswith(("__properties_version", "__nameid")) for name in names):
         return FileFormat.MSG

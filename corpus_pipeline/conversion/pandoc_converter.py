@@ -12,7 +12,7 @@ from corpus_pipeline.conversion.docling_converter import convert_bytes
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.isolation import die_with_parent
 from corpus_pipeline.conversion.properties import html_properties
-from corpus_pipeline.conversion.source import ConversionInput
+from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.records import ConvertedDocument
 
@@ -34,7 +34,7 @@ class PandocConverter:
         """The document with headings, lists, tables and code as pandoc finds them.
 
         Raises:
-            RuntimeError: pandoc cannot read the file.
+            ConverterFailure: pandoc cannot read the file.
         """
         html = pandoc_html(source)
         properties = html_properties(html)
@@ -50,7 +50,7 @@ def pandoc_html(source: ConversionInput) -> str:
     """The file as an HTML page, made without reading anything else.
 
     Raises:
-        RuntimeError: pandoc cannot read the file.
+        ConverterFailure: pandoc cannot read the file.
         ModelUnavailableError: pandoc is not installed.
     """
     import pypandoc
@@ -67,5 +67,5 @@ def pandoc_html(source: ConversionInput) -> str:
         command, input=source.path.read_bytes(), capture_output=True, check=False, preexec_fn=die_with_parent
     )
     if done.returncode:
-        raise RuntimeError(f"pandoc ended with code {done.returncode}")
+        raise ConverterFailure(f"pandoc ended with code {done.returncode}")
     return done.stdout.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ ROUTING_VERSION = 1
 
 _F = FileFormat
 _AUTO: dict[FileFormat, tuple[str, ...]] = {
-    _F.PDF: ("docling-native-geometry",),
+    _F.PDF: ("docling-native-geometry", "pdfium-text"),
     _F.DOCX: ("docling", "unstructured"),
     _F.PPTX: ("docling", "unstructured"),
     _F.XLSX: ("docling", "unstructured"),

@@ -52,7 +52,7 @@ class RstConverter:
         text = text[header.end() :] if header else text
         _accept_unknown_names(text)
         tree = publish_doctree(text, settings_overrides={**_SETTINGS, "warning_stream": io.StringIO()})
-        blocks = doctree_blocks(tree)
+        blocks = doctree_blocks(tree, may_have_title=header is None)
         fields = _fields(header.group()) if header else {}
         if header:
             blocks.insert(0, Block(kind=BlockKind.PARAGRAPH, text=header.group().strip("\n")))

@@ -28,15 +28,19 @@ _ADMONITIONS = {
 }
 
 
-def doctree_blocks(tree: Any) -> list[Block]:
+def doctree_blocks(tree: Any, *, may_have_title: bool = True) -> list[Block]:
     """Blocks of a doctree in order.
 
     A single section that begins the document and holds everything is its title; the sections
     in it then have level 2. What docutils could not parse is kept as code.
+
+    Args:
+        tree: A ``docutils.nodes.document``.
+        may_have_title: False when something precedes the tree.
     """
     sections = [node for node in tree.children if node.tagname == "section"]
     before = [node for node in tree.children if node.tagname not in _SKIPPED | {"section", "system_message"}]
-    titled = len(sections) == 1 and not before
+    titled = may_have_title and len(sections) == 1 and not before
     blocks = list(_walk(tree, section=0, depth=0))
     if titled and blocks and blocks[0].kind is BlockKind.HEADING:
         blocks[0] = blocks[0].model_copy(update={"kind": BlockKind.TITLE})

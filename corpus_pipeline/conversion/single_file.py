@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import zlib
 from pathlib import Path
@@ -11,8 +12,9 @@ from corpus_pipeline.conversion.containers import ZIP_FORMATS, check_zip
 from corpus_pipeline.conversion.decoding import clean_text
 from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
+from corpus_pipeline.conversion.office_password import decrypted_copy
 from corpus_pipeline.conversion.routing import route
-from corpus_pipeline.conversion.source import ConversionInput
+from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.errors import ConversionError, ModelUnavailableError
 from corpus_pipeline.records import ConvertedDocument, QuarantineReason, canonical_json, sha256_hex
 
@@ -24,7 +26,6 @@ _NO_FALLBACK = frozenset(
         QuarantineReason.ENCRYPTED,
         QuarantineReason.BOMB,
         QuarantineReason.TOO_LARGE,
-        QuarantineReason.NO_TEXT,
         QuarantineReason.EMPTY,
     }
 )
@@ -77,6 +78,9 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
     path = Path(job.path)
     _check_size(path, job)
     file_format = sniff_format(path, job.extension)
+    if file_format is FileFormat.ENCRYPTED_OFFICE:
+        path = decrypted_copy(path, job.password, Path(tempfile.mkdtemp(prefix="decrypted-")))
+        file_format = sniff_format(path, job.extension)
     trace.file_format = file_format.value
     names = job.candidates or route(file_format, job.requested)
     if file_format in ZIP_FORMATS:
@@ -167,6 +171,8 @@ def _is_memory_error(error: BaseException) -> bool:
 
 def _cause(error: BaseException) -> str:
     """Kind and place of an error; its message may hold text of the document and is left out."""
+    if isinstance(error, ConverterFailure):
+        return str(error)
     trace = error.__traceback__
     place = ""
     while trace is not None:

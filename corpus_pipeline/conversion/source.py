@@ -9,7 +9,7 @@ from typing import Protocol
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.records import ConvertedDocument
 
-__all__ = ["ConversionInput", "Converter"]
+__all__ = ["ConversionInput", "Converter", "ConverterFailure"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class ConversionInput:
     extension: str = ""
     password: str | None = None
     max_pages: int = 5000
+
+
+class ConverterFailure(Exception):  # noqa: N818 - what happened to the converter, not to the pipeline
+    """A converter gave up on a file; the message names no text of it and may be shown."""
 
 
 class Converter(Protocol):

@@ -20,6 +20,7 @@ def table_block(
     page: int | None = None,
     bbox: tuple[float, float, float, float] | None = None,
     links: tuple[str, ...] = (),
+    spans: Sequence[tuple[int, int, int, int]] = (),
 ) -> Block | None:
     """A table block with rows padded to equal length; ``None`` when no cell has text.
 
@@ -30,10 +31,12 @@ def table_block(
         page: 1-based.
         bbox: Points from the page's top left.
         links: Targets of links in the cells.
+        spans: ``(row, column, row count, column count)`` of cells that cover several places.
     """
     width = max((len(row) for row in rows), default=0)
     cells = [tuple(collapse(cell) for cell in row) + ("",) * (width - len(row)) for row in rows]
-    kept = [row for row in cells if any(row)]
+    numbers = [number for number, row in enumerate(cells) if any(row)]
+    kept = [cells[number] for number in numbers]
     if not kept:
         return None
     header = sum(1 for row in cells[:header_rows] if any(row))
@@ -44,8 +47,20 @@ def table_block(
         page=page,
         bbox=bbox,
         links=links,
-        table=TableData(rows=tuple(kept), header_rows=header, caption=caption),
+        table=TableData(rows=tuple(kept), header_rows=header, caption=caption, spans=_kept_spans(spans, numbers)),
     )
+
+
+def _kept_spans(
+    spans: Sequence[tuple[int, int, int, int]], numbers: Sequence[int]
+) -> tuple[tuple[int, int, int, int], ...]:
+    """Spans counted in the rows that are kept; ``numbers`` are those rows' former numbers."""
+    moved = []
+    for top, left, height, width in spans:
+        covered = [new for new, old in enumerate(numbers) if top <= old < top + height]
+        if len(covered) > 1 or (covered and width > 1):
+            moved.append((covered[0], left, len(covered), width))
+    return tuple(sorted(moved))
 
 
 def html_table_rows(html: str) -> tuple[list[list[str]], int]:
