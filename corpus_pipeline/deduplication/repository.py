@@ -145,7 +145,7 @@ def register_signatures(
         signature_sha256s=keys,
         text_sha256s=[signatures[key][0] for key in keys],
         shingle_counts=[signatures[key][1].shingles.size for key in keys],
-        dense_keys=[sketches[key].probes.size for key in keys],
+        dense_keys=[sketches[key].dense_count for key in keys],
         sparse_keys=[sketches[key].sparse_count for key in keys],
         signatures=[signatures[key][1].minima.astype("<u4").tobytes() for key in keys],
         shingles=[signatures[key][1].shingles.astype("<u8").tobytes() for key in keys],
@@ -156,7 +156,7 @@ def register_signatures(
     bands = band_keys(np.stack([signatures[key][1].minima for key in added]), parameters)
     ids = np.array(list(added.values()), dtype=np.int64)
     copy_bigint_pairs(connection, _queries().copy_bands.sql, bands.reshape(-1), np.repeat(ids, bands.shape[1]))
-    stored = [sketches[key].stored for key in added]
+    stored = [sketches[key].keys for key in added]
     copy_bigint_pairs(
         connection,
         _queries().copy_containment_keys.sql,
@@ -208,7 +208,7 @@ def candidate_pairs(
         connection, band_keys=Bigints(bands.reshape(-1)), signature_ids=Bigints(np.repeat(ids, bands.shape[1]))
     )
     pairs = {(row["searched"], row["found"]) for row in near if not _left_for_later(row, pending)}
-    probes = [containment_sketch(item.shingles, parameters).probes for item in searched]
+    probes = [containment_sketch(item.shingles, parameters).keys for item in searched]
     containing = _queries().containment_candidates(
         connection,
         shingle_keys=Bigints(np.concatenate(probes)),

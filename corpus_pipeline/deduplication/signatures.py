@@ -104,16 +104,17 @@ def band_keys(minima: UInt32, parameters: ComparisonParameters) -> Int64:
 
 
 class ContainmentSketch(NamedTuple):
-    """Sampled shingles of a text, as signed integers for PostgreSQL.
+    """Sampled shingles of a text.
 
     Attributes:
-        stored: Keys by which other texts find it.
-        probes: Keys it looks up: all that a densely sampled text would store.
-        sparse_count: How many of the probes are keys at the sparse rate too.
+        keys: By which it is stored and found, as signed integers for PostgreSQL. Both sides of a
+            pair use their own keys, so that it makes no difference which of them came later.
+        dense_count: Shingles that are keys at the dense rate.
+        sparse_count: Shingles that are keys at the sparse rate; they are so at the dense rate too.
     """
 
-    stored: Int64
-    probes: Int64
+    keys: Int64
+    dense_count: int
     sparse_count: int
 
 
@@ -126,6 +127,5 @@ def containment_sketch(shingles: UInt64, parameters: ComparisonParameters) -> Co
     """
     dense = shingles[shingles % np.uint64(DENSE_RATE) == 0]
     sparse = dense[dense % np.uint64(SPARSE_RATE) == 0]
-    stored = dense if shingles.size <= DENSE_SHINGLES else sparse
-    salt = _salt(parameters)
-    return ContainmentSketch((stored ^ salt).view(np.int64), (dense ^ salt).view(np.int64), sparse.size)
+    keys = dense if shingles.size <= DENSE_SHINGLES else sparse
+    return ContainmentSketch((keys ^ _salt(parameters)).view(np.int64), dense.size, sparse.size)

@@ -81,9 +81,19 @@ def test_the_sample_of_a_contained_text_is_in_that_of_the_larger() -> None:
     small = " ".join(f"inner{n}" for n in range(400))
     inner, outer = shingle_set(small, 5), shingle_set("preface words come first here " + small + " end", 5)
     mine, theirs = containment_sketch(inner, PARAMETERS), containment_sketch(outer, PARAMETERS)
-    assert set(mine.stored.tolist()) <= set(theirs.stored.tolist())
-    assert set(mine.stored.tolist()) <= set(mine.probes.tolist())
-    assert mine.sparse_count == mine.stored.size > 10
+    assert set(mine.keys.tolist()) <= set(theirs.keys.tolist())
+    assert mine.sparse_count == mine.keys.size > 10
+
+
+def test_pairs_of_any_size_share_keys_at_the_sparser_rate() -> None:
+    sizes = [40, 256, 257, 3000]
+    sets = [shingle_set(" ".join(f"inner{n}" for n in range(size + 4)), 5) for size in sizes]
+    sketches = [containment_sketch(item, PARAMETERS) for item in sets]
+    for smaller, size in zip(sketches, sizes, strict=True):
+        for larger, other in zip(sketches, sizes, strict=True):
+            if size <= other:
+                shared = len(set(smaller.keys.tolist()) & set(larger.keys.tolist()))
+                assert shared == (smaller.dense_count if other <= 256 else smaller.sparse_count)
 
 
 def test_containment_candidates_are_decided_by_the_pair_alone() -> None:
