@@ -91,15 +91,18 @@ def _demand_tiling(document: Document, spans: Sequence[tuple[int, int]], length:
 def _fitted(
     layout: Layout, strategy: Strategy, groups: list[list[Child]]
 ) -> tuple[list[tuple[Child, str, int]], list[list[Child]]]:
-    """Overlaps added inside each parent, every fragment and every parent within its exact budget."""
-    across = strategy.overlaps_headings
-    spread = [child for group in groups for child in overlapped(group, layout, across_sections=across)]
-    fitting = within_budget(spread, layout)
+    """Every fragment and every parent within its exact budget, then overlaps added inside each parent."""
+    fitting = within_budget([child for group in groups for child in group], layout)
     ends = [group[-1].char_end for group in groups]
     regrouped: list[list[Child]] = [[] for _ in groups]
     for child, _, _ in fitting:
         regrouped[bisect_right(ends, child.own_start)].append(child)
-    return fitting, _parents_within_budget(layout, regrouped)
+    parents = _parents_within_budget(layout, regrouped)
+    if layout.budget.overlap_tokens:
+        across = strategy.overlaps_headings
+        spread = [child for group in parents for child in overlapped(group, layout, across_sections=across)]
+        fitting = within_budget(spread, layout)
+    return fitting, parents
 
 
 def _parents_within_budget(layout: Layout, groups: list[list[Child]]) -> list[list[Child]]:

@@ -86,12 +86,13 @@ def _tiles(piece: Piece, cuts: list[int], grain: Grain) -> tuple[Piece, ...]:
         return ()
     edges = [0, *inner, piece.char_end - piece.char_start]
     return tuple(
-        replace(
-            piece,
-            char_start=piece.char_start + start,
-            char_end=piece.char_start + end,
-            grain=grain,
+        Piece(
+            piece.char_start + start,
+            piece.char_start + end,
+            grain,
             sticky=piece.sticky and end == edges[-1],
+            prefix=piece.prefix,
+            lead=piece.lead,
         )
         for start, end in pairwise(edges)
     )

@@ -1,12 +1,5 @@
 -- Queries with {names} in braces are completed with quoted identifiers (loading.py): tables are made at run time.
 
--- name: publication^
--- The pointer of a corpus with its hold, for the pipeline.
-SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
-       held, held_by, held_at, held_reason
-FROM serving.publications
-WHERE corpus = :corpus;
-
 -- name: publications
 -- All pointers with their holds, for the pipeline.
 SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
@@ -223,6 +216,12 @@ FROM {leaf}
 WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
 ORDER BY row_sha256
 LIMIT :size;
+
+-- name: leaf_vectors
+-- All vectors that a generation serves from a leaf, for exact search.
+SELECT embedding
+FROM {leaf}
+WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
 
 -- name: nearest_distances
 -- Cosine distances of the nearest rows that a generation serves, nearest first.
