@@ -23,7 +23,8 @@ class Settings(BaseSettings):
     """Where the registry, the state and the database are.
 
     Attributes:
-        config: ``CORPUS_CONFIG``, path of corpora.yaml.
+        config: ``CORPUS_CONFIG``, path of corpora.yaml; unset, the one in the working folder, or that of
+            the examples in a checkout without one.
         home: ``CORPUS_HOME``, the state folder; unset, ``.corpus`` beside corpora.yaml.
         database_url: ``CORPUS_DATABASE_URL``, a PostgreSQL URL; unset, the embedded server.
         embedded_postgres_version: ``CORPUS_EMBEDDED_POSTGRES_VERSION``, for a new embedded database.
@@ -34,7 +35,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CORPUS_", extra="ignore", frozen=True)
 
-    config: Path = Path("corpora.yaml")
+    config: Path = Field(default_factory=lambda: _default_config())
     home: Path | None = None
     database_url: SecretStr | None = None
     embedded_postgres_version: Literal[16, 18] = 18
@@ -58,6 +59,12 @@ class Settings(BaseSettings):
     def decision_date(self) -> date:
         """``as_of`` or today in UTC."""
         return self.as_of or datetime.now(UTC).date()
+
+
+def _default_config() -> Path:
+    """``corpora.yaml`` here; in a checkout that has none of its own, the one of the examples."""
+    own, examples = Path("corpora.yaml"), Path("examples/corpora.yaml")
+    return examples if examples.is_file() and not own.exists() else own
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -40,15 +40,13 @@ def check(context: typer.Context, as_json: JsonOption = False) -> None:
     out.print(
         table(
             f"{state.settings.config} is valid",
-            ["corpus", "owner", "source", "groups", "converter", "model", "nightly"],
+            ["corpus", "owner", "source", "groups", "nightly"],
             [
                 [
                     spec.slug,
                     spec.owner,
                     spec.source.url,
                     ", ".join(spec.access_groups),
-                    spec.conversion.converter,
-                    spec.embedding.model,
                     f"{spec.schedule.cron} {spec.schedule.timezone}",
                 ]
                 for spec in corpora

@@ -76,9 +76,9 @@ def _count(run: CorpusRun, stage: Stage, name: str) -> Any:
 
 def _outcome(run: CorpusRun) -> str:
     if run.error:
-        return "failed; previous generation still served"
+        return "failed"
     if run.failed_checks:
-        return f"held back by the check of {run.failed_checks[0].stage.value}"
+        return "held back"
     if not run.published:
         return "stopped"
     last = run.results[-1]
@@ -86,60 +86,35 @@ def _outcome(run: CorpusRun) -> str:
 
 
 def _print_runs(runs: list[CorpusRun]) -> None:
-    stages = [
+    figures = [
         ("documents", Stage.CONVERTED_DOCUMENTS, "documents"),
-        ("converted", Stage.CONVERTED_DOCUMENTS, "converted"),
-        ("quarantined", Stage.CONVERTED_DOCUMENTS, "quarantined"),
+        ("converted now", Stage.CONVERTED_DOCUMENTS, "converted"),
+        ("quarantined files", Stage.CONVERTED_DOCUMENTS, "quarantined"),
         ("duplicate clusters", Stage.NEAR_DUPLICATE_CLUSTERS, "clusters"),
         ("superseded", Stage.DOCUMENT_VERSIONS, "superseded"),
         ("fragments", Stage.FRAGMENTS, "fragments"),
-        ("chunked", Stage.FRAGMENTS, "chunked"),
-        ("embedded", Stage.FRAGMENT_EMBEDDINGS, "embedded"),
+        ("chunked now", Stage.FRAGMENTS, "chunked"),
+        ("embedded now", Stage.FRAGMENT_EMBEDDINGS, "embedded"),
         ("generation", Stage.INDEX_GENERATION, "generation"),
     ]
-    out.print(
-        table(
-            "Corpora",
-            ["corpus", *[title for title, _, _ in stages], "seconds", "outcome"],
-            [
-                [
-                    run.corpus,
-                    *[_count(run, stage, name) for _, stage, name in stages],
-                    f"{sum(result.seconds for result in run.results):.1f}",
-                    _outcome(run),
-                ]
-                for run in runs
-            ],
-            numbers=[*[title for title, _, _ in stages], "seconds"],
-        )
-    )
-    out.print(
-        table(
-            "Seconds per stage",
-            ["stage", *[run.corpus for run in runs]],
-            [
-                [
-                    stage.value,
-                    *[
-                        next(
-                            (f"{result.seconds:.1f}" for result in run.results if result.stage is stage), "not reached"
-                        )
-                        for run in runs
-                    ],
-                ]
-                for stage in Stage
-            ],
-            numbers=[run.corpus for run in runs],
-        )
-    )
+    rows: list[list[object]] = [[title, *[_count(run, *where) for run in runs]] for title, *where in figures]
+    rows += [[f"{stage.value}, seconds", *[_seconds(run, stage) for run in runs]] for stage in Stage]
+    rows.append(["all stages, seconds", *[f"{sum(result.seconds for result in run.results):.1f}" for run in runs]])
+    rows.append(["outcome", *[_outcome(run) for run in runs]])
+    names = [run.corpus for run in runs]
+    out.print(table("", ["", *names], rows, numbers=names))
     for run in runs:
         root = _count(run, Stage.INDEX_GENERATION, "root")
         if root:
-            out.print(f"{safe(run.corpus)}: generation root {safe(root)}")
+            out.print(f"{safe(run.corpus)}: root {safe(root)}", soft_wrap=True)
         if run.error:
             out.print(f"[bold red]{safe(run.corpus)}[/]: {safe(run.error)}")
     if runs and all(run.published for run in runs) and all(_untouched(run) for run in runs):
         out.print("Nothing changed: nothing was converted, chunked or embedded.")
+
+
+def _seconds(run: CorpusRun, stage: Stage) -> str:
+    return next((f"{result.seconds:.1f}" for result in run.results if result.stage is stage), "-")
 
 
 def _untouched(run: CorpusRun) -> bool:

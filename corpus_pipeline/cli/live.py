@@ -14,7 +14,19 @@ from corpus_pipeline.store import StageResult, Verdict
 __all__ = ["LiveObserver"]
 
 STAGE_WIDTH = max(len(stage.value) for stage in Stage)
-UNINTERESTING = {"root", "generation"}
+HIGHLIGHTS: dict[Stage, tuple[str, ...]] = {
+    Stage.SOURCE_INVENTORY: ("files", "added", "changed", "removed", "held_removals"),
+    Stage.CONVERTED_DOCUMENTS: ("documents", "converted", "quarantined"),
+    Stage.NEAR_DUPLICATE_CLUSTERS: ("clusters", "exact_duplicates", "near_duplicates", "contained"),
+    Stage.DOCUMENT_VERSIONS: ("current", "superseded", "copies_of_superseded", "conflicts"),
+    Stage.FRAGMENTS: ("fragments", "chunked"),
+    Stage.FRAGMENT_EMBEDDINGS: ("texts", "embedded"),
+    Stage.INDEX_GENERATION: ("generation", "rows_added", "rows_retired"),
+    Stage.RETRIEVAL_EVALUATION: ("queries", "recall_at_5", "forbidden_hits", "stale_hits"),
+    Stage.PUBLISHED_CORPUS: ("generation",),
+}
+AFTER = {"generation", "recall_at_5"}
+ALWAYS_SHOWN = {"converted", "chunked", "embedded", "generation", "recall_at_5"}
 MAX_DOCUMENTS_SHOWN = 5
 
 
@@ -54,18 +66,20 @@ class LiveObserver:
 
     def note(self, message: str) -> None:
         """Prints a line above the bar."""
-        self._progress.console.print(f"  [yellow]![/] {safe(message)}")
+        self._progress.console.print(f"    [dim]{safe(message)}[/]")
 
     def stage_finished(self, result: StageResult) -> None:
         """Prints the stage's counts."""
         self._drop_bar()
         counts = ", ".join(
-            f"{name.replace('_', ' ')} {value}"
-            for name, value in result.counts.items()
-            if name not in UNINTERESTING and value not in (0, 0.0, "")
+            f"{result.counts[name]} {name.replace('_', ' ')}"
+            if name not in AFTER
+            else f"{name.replace('_', ' ')} {result.counts[name]}"
+            for name in HIGHLIGHTS[result.stage]
+            if name in result.counts and (result.counts[name] or name in ALWAYS_SHOWN)
         )
         self._progress.console.print(
-            f"  [green]✔[/] {result.stage.value:<{STAGE_WIDTH}} {result.seconds:7.1f} s  {safe(counts)}"
+            f"  [green]✔[/] {result.stage.value:<{STAGE_WIDTH}} {result.seconds:6.1f} s  {safe(counts)}"
             + ("  [dim](unchanged)[/]" if result.unchanged else "")
         )
 

@@ -59,10 +59,10 @@ class GoldenQuery(Record):
     def _agrees_with_itself(self) -> Self:
         if not self.query.strip():
             raise ValueError("query: expected a question, found blanks")
-        if self.should_match and not self.expected_sources:
+        if self.should_match and not self.expected_sources and not self.forbidden_sources:
             raise ValueError(
                 "expected_sources: expected at least one path, found none; set should_match to false "
-                "if the corpus must not answer this"
+                "if the corpus must not answer this, or name what must not be returned in forbidden_sources"
             )
         if not self.should_match and self.expected_sources:
             raise ValueError("expected_sources: expected none because should_match is false")

@@ -1,9 +1,8 @@
 """The nine assets and their checks: read, call one room function, return counts.
 
-No SQL, no loop over documents, no decision: those are in the rooms.
+No SQL, no loop over documents, no decision: those are in the rooms. Dagster reads the
+annotation of ``context`` itself, so annotations of this module are not postponed.
 """
-
-from __future__ import annotations
 
 import warnings
 from collections.abc import Callable

@@ -26,8 +26,11 @@ class PipelineResource:
 
     @cached_property
     def registry(self) -> Registry:
-        """corpora.yaml, read once per process."""
-        return load_registry(self.settings.config)
+        """corpora.yaml, read once per process.
+
+        Sources are not looked at: an unmounted folder concerns its own corpus alone, whose run says so.
+        """
+        return load_registry(self.settings.config, check_files=False)
 
     @cached_property
     def database(self) -> Database:

@@ -1,6 +1,7 @@
-"""The nightly schedules: one per corpus, at its own cron and time zone."""
+"""The nightly schedules: one per corpus, at its own cron and time zone.
 
-from __future__ import annotations
+Dagster reads the annotation of ``context`` itself, so annotations of this module are not postponed.
+"""
 
 from typing import Any
 

@@ -113,6 +113,7 @@ class StageRun:
         corpus = self.context.spec.slug
         with self.context.database.connection() as connection:
             yield connection
+            counts = {name: _plain(value) for name, value in counts.items()}
             seconds = time.monotonic() - self._started
             load_queries("store").record_stage(
                 connection,
@@ -141,6 +142,12 @@ class StageRun:
         if self._result is None:
             raise UpstreamMissingError(f"stage {self.stage} of {self.context.spec.slug} has not committed")
         return self._result
+
+
+def _plain(value: Any) -> Count:
+    """A count as a plain number: numpy scalars have no JSON form."""
+    plain: Count = value.item() if hasattr(value, "item") else value
+    return plain
 
 
 @contextmanager
