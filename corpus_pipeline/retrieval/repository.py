@@ -167,7 +167,8 @@ def _run(connection: Connection, name: str, target: SearchTarget, values: Mappin
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     query = sql.SQL(text).format(table=sql.Identifier("serving", target.table))
     # Never prepared: a generic plan would carry every filter, given or not, into the index scan.
-    return connection.execute(query, values, prepare=False).fetchall()
+    # Binary: vectors as text take longer to parse than to find.
+    return connection.execute(query, values, prepare=False, binary=True).fetchall()
 
 
 def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
