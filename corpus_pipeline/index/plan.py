@@ -16,6 +16,7 @@ from corpus_pipeline.index.repository import generation, generations, publicatio
 from corpus_pipeline.index.rows import (
     DocumentPart,
     document_part,
+    fragment_digest,
     fragment_row,
     generation_root,
     neighbour_corpora,
@@ -26,7 +27,7 @@ from corpus_pipeline.records import ServingState, Stage
 from corpus_pipeline.store import Connection, StageContext
 from corpus_pipeline.versions import version_decisions
 
-__all__ = ["Difference", "Plan", "desired_fragments", "desired_parents", "make_plan"]
+__all__ = ["Difference", "Plan", "added_fragments", "added_parents", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Plan:
         base_generation: The published generation, 0 when there is none.
         table: Serving table of the embedding fingerprint.
         expected: Counts by serving state and of current documents, for validation.
+        changed_documents: Those with rows to add.
         reusable: The published or staged generation that already is this one.
         moved: ``source_uri`` of documents that lie elsewhere than the served rows say.
     """
@@ -72,6 +74,7 @@ class Plan:
     fragments: Difference
     parents: Difference
     expected: dict[str, int]
+    changed_documents: frozenset[str] = field(repr=False)
     inputs: dict[str, Any]
     parts: dict[str, DocumentPart] = field(repr=False)
     moved: dict[str, str] = field(repr=False)
@@ -83,6 +86,7 @@ class _Desired:
     fragments: set[str]
     parents: set[str]
     expected: dict[str, int]
+    changed_documents: frozenset[str]
 
 
 def make_plan(connection: Connection, context: StageContext) -> Plan:
@@ -97,14 +101,18 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
     embedding, chunker = embedding_fingerprint(context.spec.embedding), chunker_fingerprint(context.spec)
     table = serving_table_name(embedding)
     parts = _document_parts(connection, corpus)
-    desired = _desired(connection, context, parts)
+    served = served_digests(connection, table, corpus, base)
+    desired = _desired(connection, context, parts, served)
     root = generation_root(
         embedding_fingerprint=embedding,
         chunker_fingerprint=chunker,
         fragment_digests=desired.fragments,
         parent_digests=desired.parents,
     )
-    differences = _differences(connection, corpus, table, base, desired)
+    differences = (
+        Difference.between(desired.fragments, served),
+        Difference.between(desired.parents, served_digests(connection, PARENTS_TABLE, corpus, base)),
+    )
     return Plan(
         corpus=corpus,
         base_generation=base,
@@ -115,6 +123,7 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
         fragments=differences[0],
         parents=differences[1],
         expected=desired.expected,
+        changed_documents=desired.changed_documents,
         inputs=_inputs(connection, context, parts),
         parts=parts,
         moved=_moved(connection, corpus, table, base, parts),
@@ -122,16 +131,25 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
     )
 
 
-def desired_fragments(connection: Connection, corpus: str, parts: dict[str, DocumentPart]) -> Iterator[Row]:
-    """The fragment rows that a corpus should serve, ordered by document and position."""
-    for fragment in fragments(connection, corpus):
-        yield fragment_row(_part(parts, fragment.document_id), fragment)
+def added_fragments(connection: Connection, plan: Plan) -> Iterator[Row]:
+    """The fragment rows to add, ordered by document and position."""
+    if not plan.fragments.added:
+        return
+    for fragment in fragments(connection, plan.corpus):
+        if fragment.document_id in plan.changed_documents:
+            row = fragment_row(plan.parts[fragment.document_id], fragment)
+            if row[0] in plan.fragments.added:
+                yield row
 
 
-def desired_parents(connection: Connection, corpus: str, parts: dict[str, DocumentPart]) -> Iterator[Row]:
-    """The parent rows that a corpus should serve."""
-    for parent in parents(connection, corpus):
-        yield parent_row(_part(parts, parent.document_id), parent)
+def added_parents(connection: Connection, plan: Plan) -> Iterator[Row]:
+    """The parent rows to add, in reading order."""
+    if not plan.parents.added:
+        return
+    for parent in parents(connection, plan.corpus):
+        row = parent_row(plan.parts[parent.document_id], parent)
+        if row[0] in plan.parents.added:
+            yield row
 
 
 def _document_parts(connection: Connection, corpus: str) -> dict[str, DocumentPart]:
@@ -152,15 +170,21 @@ def _part(parts: dict[str, DocumentPart], document_id: str) -> DocumentPart:
     return part
 
 
-def _desired(connection: Connection, context: StageContext, parts: dict[str, DocumentPart]) -> _Desired:
+def _desired(
+    connection: Connection, context: StageContext, parts: dict[str, DocumentPart], served: set[str]
+) -> _Desired:
     corpus = context.spec.slug
     digests: set[str] = set()
     current: set[str] = set()
+    changed: set[str] = set()
     counts = {ServingState.CURRENT.value: 0, ServingState.ARCHIVED.value: 0}
     context.progress.start(Stage.INDEX_GENERATION, None, "fragments compared")
     for fragment in fragments(connection, corpus):
         part = _part(parts, fragment.document_id)
-        digests.add(fragment_row(part, fragment)[0])
+        digest = fragment_digest(part, fragment)
+        digests.add(digest)
+        if digest not in served:
+            changed.add(fragment.document_id)
         counts[part.values["serving_state"]] += 1
         if part.is_current:
             current.add(fragment.document_id)
@@ -172,7 +196,8 @@ def _desired(connection: Connection, context: StageContext, parts: dict[str, Doc
         "documents_current": len(current),
         "without_vector": 0,
     }
-    return _Desired(digests, {row[0] for row in desired_parents(connection, corpus, parts)}, expected)
+    parent_digests = {parent_row(_part(parts, each.document_id), each)[0] for each in parents(connection, corpus)}
+    return _Desired(digests, parent_digests, expected, frozenset(changed))
 
 
 def _differences(

@@ -27,6 +27,7 @@ __all__ = [
     "Column",
     "DocumentPart",
     "document_part",
+    "fragment_digest",
     "fragment_row",
     "generation_root",
     "neighbour_corpora",
@@ -193,12 +194,30 @@ def document_part(document: Document, decision: VersionDecision | None) -> Docum
     return DocumentPart(values, _digest([content, document.converter_fingerprint]))
 
 
-def fragment_row(part: DocumentPart, fragment: Fragment) -> tuple[str, tuple[Any, ...]]:
-    """Digest and values of a fragment's row, values in the order FRAGMENT_COLUMNS, DOCUMENT_COLUMNS.
+def fragment_digest(part: DocumentPart, fragment: Fragment) -> str:
+    """Digest of a fragment's row: content and what is embedded by their hashes, metadata, decisions.
 
-    The digest covers content, metadata, decisions and the hash of what is embedded: no times and
-    no vector, whose last bits differ between machines.
+    No times, and no vector, whose last bits differ between machines.
     """
+    return _digest(
+        (
+            part.sha256,
+            fragment.fragment_id,
+            fragment.parent_id,
+            fragment.ordinal,
+            fragment.section_path,
+            fragment.page_number,
+            fragment.char_start,
+            fragment.char_end,
+            fragment.token_count,
+            fragment.text_sha256,
+            fragment.embedded_sha256,
+        )
+    )
+
+
+def fragment_row(part: DocumentPart, fragment: Fragment) -> tuple[str, tuple[Any, ...]]:
+    """Digest and values of a fragment's row, values in the order FRAGMENT_COLUMNS, DOCUMENT_COLUMNS."""
     own = (
         fragment.fragment_id,
         fragment.parent_id,
@@ -213,7 +232,7 @@ def fragment_row(part: DocumentPart, fragment: Fragment) -> tuple[str, tuple[Any
         fragment.embedded_text,
         fragment.embedded_sha256,
     )
-    return _digest([part.sha256, own]), (*own, *_document_values(part))
+    return fragment_digest(part, fragment), (*own, *_document_values(part))
 
 
 def parent_row(part: DocumentPart, parent: Parent) -> tuple[str, tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from corpus_pipeline.index.loading import (
     move_locations,
     retire_rows,
 )
-from corpus_pipeline.index.plan import Plan, desired_fragments, desired_parents, make_plan
+from corpus_pipeline.index.plan import Plan, added_fragments, added_parents, make_plan
 from corpus_pipeline.index.recall import ann_recall
 from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
@@ -85,8 +85,8 @@ def _stage(run: StageRun, plan: Plan) -> None:
         number = next_generation(writer, plan.corpus)
         _load(writer, reader, context, plan, number)
         for leaf in leaves(plan.table, plan.corpus):
-            rows = plan.expected["current_count" if leaf.state == "current" else "archived_count"]
-            index_leaf(writer, leaf, rows=rows, dimensions=dimensions)
+            rows = plan.expected[f"{leaf.state}_count"]
+            index_leaf(writer, leaf, rows=rows, changed=len(plan.fragments.added), dimensions=dimensions)
         counts.update(_validated(writer, plan, number))
         add_generation(writer, _record(context, plan, number, counts))
 
@@ -102,21 +102,20 @@ def _load(writer: Connection, reader: Connection, context: StageContext, plan: P
     retire_rows(writer, PARENTS_TABLE, plan.corpus, sorted(plan.parents.retired), generation=number)
     move_locations(writer, plan.table, plan.corpus, plan.moved)
     context.progress.start(Stage.INDEX_GENERATION, len(plan.fragments.added), "fragments loaded")
-    new_fragments = _only(desired_fragments(reader, plan.corpus, plan.parts), plan.fragments.added, context)
     insert_fragments(
-        writer, plan.table, new_fragments, embedding_fingerprint=plan.embedding_fingerprint, generation=number
+        writer,
+        plan.table,
+        _counted(added_fragments(reader, plan), context),
+        embedding_fingerprint=plan.embedding_fingerprint,
+        generation=number,
     )
-    new_parents = (row for row in desired_parents(reader, plan.corpus, plan.parts) if row[0] in plan.parents.added)
-    insert_parents(writer, new_parents, generation=number)
+    insert_parents(writer, added_parents(reader, plan), generation=number)
 
 
-def _only(rows: Iterator[Row], added: frozenset[str], context: StageContext) -> Iterator[Row]:
-    if not added:
-        return
+def _counted(rows: Iterator[Row], context: StageContext) -> Iterator[Row]:
     for row in rows:
-        if row[0] in added:
-            context.progress.advance()
-            yield row
+        yield row
+        context.progress.advance()
 
 
 def _validated(writer: Connection, plan: Plan, number: int) -> Counts:

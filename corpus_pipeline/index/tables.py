@@ -38,6 +38,8 @@ HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
 _BUILD_MEMORY_MB = (64, 1024)
 _DDL_LOCK = "corpus_pipeline:serving tables"
+_MOST_INLINE_DIMENSIONS = 2000  # a row must fit a page of 8 KB
+_UNANALYSED = ("embedding", "text", "embedded_text", "text_sha256", "embedded_sha256", "row_sha256")
 _PARTITION_FILLFACTOR = 90  # room for the update that retires a row, so that it need not enter the indexes again
 
 
@@ -97,11 +99,16 @@ def ensure_serving_table(connection: Connection, table: str, *, dimensions: int)
     columns = [*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS]
     connection.execute(
         sql.SQL(
-            "CREATE TABLE {table} ({columns}, embedding halfvec({dimensions}) NOT NULL, row_sha256 text NOT NULL,"
-            " generation_from integer NOT NULL, generation_to integer,"
-            " lexemes tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, embedded_text)) STORED"
+            "CREATE TABLE {table} ({columns}, embedding halfvec({dimensions}) STORAGE {storage} NOT NULL,"
+            " row_sha256 text NOT NULL, generation_from integer NOT NULL, generation_to integer"
             ") PARTITION BY LIST (corpus)"
-        ).format(table=qualified(table), columns=column_definitions(columns), dimensions=sql.Literal(dimensions))
+        ).format(
+            table=qualified(table),
+            columns=column_definitions(columns),
+            dimensions=sql.Literal(dimensions),
+            # In the row, not beside it: exact search and index builds read the vector of every row.
+            storage=sql.SQL("PLAIN" if dimensions <= _MOST_INLINE_DIMENSIONS else "EXTERNAL"),
+        )
     )
     connection.execute("SELECT corpus.protect_serving_table(%s, %s)", (table, table))
 
@@ -121,9 +128,9 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
     partition = _partition_name(table, corpus)
     if not _exists(connection, partition):
         connection.execute(
-            sql.SQL(
-                "CREATE TABLE {} (LIKE {} INCLUDING GENERATED INCLUDING DEFAULTS) PARTITION BY LIST (serving_state)"
-            ).format(qualified(partition), qualified(table))
+            sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING STORAGE) PARTITION BY LIST (serving_state)").format(
+                qualified(partition), qualified(table)
+            )
         )
         for leaf in leaves(table, corpus):
             _make_leaf(connection, leaf.name, partition, leaf.state, "fragment_id")
@@ -138,11 +145,15 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
         _attach(connection, PARENTS_TABLE, parents, corpus)
 
 
-def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, dimensions: int) -> None:
+def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed: int, dimensions: int) -> None:
     """Builds the indexes that a leaf lacks, which only a first load leaves, and refreshes its statistics.
 
     Args:
+        connection: In the transaction that has loaded the rows.
+        leaf: Of a corpus that nobody else loads.
         rows: About how many rows the leaf has; the graph of that many should fit into memory.
+        changed: About how many of them are new; few leave the statistics as they are.
+        dimensions: Of the vectors.
     """
     memory = build_memory_mb(rows, dimensions)
     connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(sql.Literal(f"{memory}MB")))
@@ -153,7 +164,8 @@ def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, dimensio
             sql.Identifier(leaf.index_name(kind)), qualified(leaf.name), sql.SQL(definition)
         )
         _build(connection, statement)
-    connection.execute(sql.SQL("ANALYZE {}").format(qualified(leaf.name)))
+    if changed * 10 >= rows:
+        connection.execute(sql.SQL("ANALYZE {}").format(qualified(leaf.name)))
 
 
 def build_memory_mb(rows: int, dimensions: int) -> int:
@@ -178,7 +190,7 @@ def column_definitions(columns: Sequence[Column]) -> sql.Composed:
 
 _INDEXES = {
     "hnsw": f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})",
-    "lexemes": "USING gin (lexemes)",
+    "lexemes": "USING gin (to_tsvector('english'::regconfig, embedded_text))",
     "document": "(document_id)",
 }
 
@@ -223,6 +235,9 @@ def _make_leaf(connection: Connection, name: str, partition: str, state: str, ke
         )
     )
     connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(qualified(name)))
+    # Their statistics cost more than all others together, and no filter uses them.
+    targets = [sql.SQL("ALTER COLUMN {} SET STATISTICS 0").format(sql.Identifier(column)) for column in _UNANALYSED]
+    connection.execute(sql.SQL("ALTER TABLE {} {}").format(qualified(name), sql.SQL(", ").join(targets)))
 
 
 def _attach(connection: Connection, table: str, partition: str, corpus: str) -> None:

@@ -51,6 +51,7 @@ def login(database_url: str) -> Iterator[Login]:
     for name, connection in made:
         connection.close()
         with psycopg.connect(database_url) as admin:
+            admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(name)))
             admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
@@ -195,7 +196,7 @@ CLAUSES = [
     "WHERE acl_groups && '{hr}'",
     "WHERE text LIKE '%Salaries%' OR text LIKE '%checked%'",
     "WHERE length(text) / nullif(position('Salaries' in text) - 1, 0) IS NULL",
-    "WHERE lexemes @@ to_tsquery('english', 'salaries | checked')",
+    "WHERE to_tsvector('english', embedded_text) @@ to_tsquery('english', 'salaries | checked')",
     "ORDER BY embedding <=> (SELECT embedding FROM serving.{table} LIMIT 1)",
     "WHERE corpus IN ('handbook', 'legal') OR serving.session_groups() IS NOT NULL",
 ]
