@@ -34,7 +34,8 @@ class GoldenQuery(Record):
     """One question and what a good answer rests on.
 
     Attributes:
-        expected_sources: Relative paths of documents, all of which should be among the accepted.
+        expected_sources: Relative paths of documents, all of which should be among the accepted;
+            without any, the query only watches its forbidden sources.
         forbidden_sources: Relative paths of documents that must never be accepted.
         groups: Groups of the asking reader; the corpus's own access groups when absent.
         should_match: False for a question the corpus must not answer.

@@ -62,12 +62,13 @@ def ranked_measures(queries: Sequence[RankedQuery]) -> dict[str, float]:
 def metrics(outcomes: Sequence[QueryOutcome]) -> dict[str, float]:
     """All figures over the given outcomes; a measure without a query to measure is left out.
 
+    A query that only forbids sources counts among ``queries``, ``passed_queries`` and the hits.
     ``abstention_accuracy`` is the share of queries the corpus must not answer for which nothing
     was accepted; ``abstention_precision`` the share of abstentions that were right.
     """
-    answerable = [outcome for outcome in outcomes if outcome.should_match]
+    answerable = [outcome for outcome in outcomes if outcome.expected]
     unanswerable = [outcome for outcome in outcomes if not outcome.should_match]
-    abstained = [outcome for outcome in outcomes if not outcome.accepted]
+    abstained = [outcome for outcome in (*answerable, *unanswerable) if not outcome.accepted]
     figures: dict[str, float] = {
         "queries": len(outcomes),
         "answerable_queries": len(answerable),

@@ -70,6 +70,14 @@ def test_a_measure_without_a_query_to_measure_is_left_out():
     assert "abstention_accuracy" not in metrics([outcome("a", ["e"], ["e"])])
 
 
+def test_a_query_that_only_forbids_is_counted_but_measures_no_ranking():
+    watch = {"should_match": True, "accepted": ()}
+    assert "recall_at_5" not in metrics([outcome("a", [], [], **watch)])
+    figures = metrics([outcome("a", [], [], **watch), outcome("b", ["e"], ["e"]), outcome("c", [], [])])
+    assert (figures["queries"], figures["passed_queries"], figures["recall_at_5"]) == (3, 3, 1.0)
+    assert figures["abstention_precision"] == 1.0
+
+
 @pytest.mark.parametrize("hit", ["forbidden_hits", "stale_hits"])
 def test_a_forbidden_or_stale_hit_fails_a_query_that_found_all_it_should(hit: str):
     found = outcome("a", ["e", "old"], ["e"], **{hit: ("old",)})
