@@ -102,6 +102,7 @@ _TEXT_EXTENSIONS = {
     "eml": FileFormat.EML,
     "vtt": FileFormat.WEBVTT,
 }
+_XML_EXTENSIONS = frozenset(("xml", "nxml", "xbrl", "rss", "atom", "xsd", "svg"))
 _CODE_LANGUAGES = {
     "py": "python", "js": "javascript", "ts": "typescript", "tsx": "typescript", "jsx": "javascript", "java": "java",
     "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp", "hpp": "cpp", "cs": "csharp", "go": "go", "rs": "rust", "rb": "ruby",
@@ -189,19 +190,21 @@ def _ole_format(path: Path) -> FileFormat:
 
 
 def _text_format(head: bytes, extension: str) -> FileFormat:
+    if extension == "ipynb":
+        return FileFormat.NOTEBOOK
     text = decode_text(head, whole=False).lstrip()
-    if extension in {"ipynb", "json"}:
+    if extension == "json":
         return _json_format(text)
     if extension in _CODE_LANGUAGES:
         return FileFormat.CODE
+    return _markup_format(text, extension) or _TEXT_EXTENSIONS.get(extension) or _undeclared_text_format(text)
+
+
+def _markup_format(text: str, extension: str) -> FileFormat | None:
     start = text[:2048].lower()
     if start.startswith(("<!doctype html", "<html")) or (start.startswith("<?xml") and "<html" in start):
         return FileFormat.HTML
-    if start.startswith("<?xml") or extension in {"xml", "nxml", "xbrl", "rss", "atom", "xsd", "svg"}:
-        return _xml_format(text)
-    if extension in _TEXT_EXTENSIONS:
-        return _TEXT_EXTENSIONS[extension]
-    return _undeclared_text_format(text)
+    return _xml_format(text) if start.startswith("<?xml") or extension in _XML_EXTENSIONS else None
 
 
 def _undeclared_text_format(text: str) -> FileFormat:
@@ -213,8 +216,6 @@ def _undeclared_text_format(text: str) -> FileFormat:
 
 
 def _json_format(text: str) -> FileFormat:
-    if '"nbformat"' in text or ('"cells"' in text and '"cell_type"' in text):
-        return FileFormat.NOTEBOOK
     lines = [line for line in text.splitlines()[:3] if line.strip()]
     if len(lines) > 1 and all(_is_json_object(line) for line in lines[:2]):
         return FileFormat.JSONL

@@ -144,8 +144,7 @@ def _inline(token: Token) -> tuple[str, tuple[str, ...]]:
 
 def _html_blocks(html: str) -> Iterator[Block]:
     if re.search(r"<table[\s>]", html, re.IGNORECASE):
-        rows, header = html_table_rows(html)
-        block = table_block(rows, header_rows=header)
+        block = _html_table(html)
         if block:
             yield block
             return
@@ -154,3 +153,13 @@ def _html_blocks(html: str) -> Iterator[Block]:
     text = "\n".join(line for line in (collapse(line) for line in unescape(_TAG.sub(" ", html)).split("\n")) if line)
     if text:
         yield Block(kind=BlockKind.PARAGRAPH, text=text)
+
+
+def _html_table(html: str) -> Block | None:
+    from lxml.etree import ParserError, XMLSyntaxError
+
+    try:
+        rows, header = html_table_rows(html)
+    except (ParserError, XMLSyntaxError):
+        return None  # a tag cut by a blank line; its text is kept as a paragraph
+    return table_block(rows, header_rows=header)

@@ -52,8 +52,9 @@ class _Worker:
 
 
 class _Supervisor:
-    def __init__(self, folder: Path, workers: int, recycle_after: int) -> None:
+    def __init__(self, folder: Path, workers: int, recycle_after: int, signals: int) -> None:
         self.folder = folder
+        self.signals = signals
         self.most = workers
         self.recycle_after = recycle_after
         self.waiting: deque[tuple[dict[str, Any], int]] = deque()
@@ -65,15 +66,20 @@ class _Supervisor:
 
     def serve(self) -> None:
         """Until the run closes its end."""
-        self.selector.register(0, selectors.EVENT_READ, None)
+        self.selector.register(0, selectors.EVENT_READ, self.take_jobs)
+        self.selector.register(self.signals, selectors.EVENT_READ, self.end)
         while self.open:
             self.assign()
             for key, _ in self.selector.select(self.patience()):
-                if key.data is None:
-                    self.take_jobs()
+                if isinstance(key.data, _Worker):
+                    if key.data.process_id in self.workers:
+                        self.hear(key.data)
                 else:
-                    self.hear(key.data)
+                    key.data()
             self.kill_late()
+
+    def end(self) -> None:
+        self.open = False
 
     def patience(self) -> float | None:
         deadlines = [worker.deadline for worker in self.workers.values() if worker.job is not None]
@@ -116,6 +122,7 @@ class _Supervisor:
 
     def become_worker(self, ours: socket.socket, theirs: socket.socket, folder: Path, parent: int) -> None:
         try:
+            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             die_with_parent()
             if os.getppid() != parent:
@@ -141,11 +148,13 @@ class _Supervisor:
             self.bury(worker)
             return
         worker.buffer.feed(data)
+        exhausted = False
         for head, content in worker.buffer.frames():
             worker.job = None
             worker.served += 1
+            exhausted = head["reason"] == QuarantineReason.OUT_OF_MEMORY.value
             send(head, content)
-        if worker.job is None and worker.served >= self.recycle_after:
+        if worker.job is None and (exhausted or worker.served >= self.recycle_after):
             self.stop(worker)
 
     def bury(self, worker: _Worker) -> None:
@@ -193,6 +202,15 @@ class _Supervisor:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def termination_descriptor() -> int:
+    """A descriptor that becomes readable on SIGTERM, so that the end never falls into the middle of cleaning up."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    return reading
+
+
 def crashed(key: str, how: str) -> ConversionOutcome:
     """The outcome of a file whose worker died."""
     message = (
@@ -238,10 +256,10 @@ def main(arguments: list[str]) -> int:
     parent = os.getppid()
     die_with_parent(signal.SIGTERM)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides; a terminal sends the signal to all
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signals = termination_descriptor()
     _OUTPUT = os.dup(1)
     os.dup2(2, 1)
-    supervisor = _Supervisor(Path(folder), int(workers), int(recycle))
+    supervisor = _Supervisor(Path(folder), int(workers), int(recycle), signals)
     try:
         if os.getppid() != parent:
             return 1

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
 from corpus_pipeline.conversion import (
+    CATALOGUE,
     convert_corpus,
     converted_document,
     converted_documents,
@@ -56,15 +60,23 @@ def write_pdf(path: Path, password: str | None = None) -> None:
 
 
 @pytest.fixture
-def mixed(corpus_folder: Path) -> Path:
+def light(corpus_folder: Path) -> Path:
+    """Files whose converters are imported in no time: three good ones and three bad ones."""
     (corpus_folder / "guide.md").write_text("---\ntitle: The guide\n---\n# Guide\n\n## Refunds\n\nWithin 30 days.\n")
-    (corpus_folder / "page.html").write_text("<html lang='en'><title>Page</title><h1>Page</h1><p>Hello.</p>")
+    (corpus_folder / "rule.rst").write_text("Rule\n====\n\nHolds.\n")
     (corpus_folder / "notes.txt").write_text("First.\n\nSecond.\n")
     (corpus_folder / "empty.txt").write_bytes(b"")
-    (corpus_folder / "cut.docx").write_bytes(b"PK\x03\x04\x14\x00\x06\x00" + os.urandom(200))
+    (corpus_folder / "cut.bin").write_bytes(b"PK\x03\x04\x14\x00\x06\x00" + os.urandom(200))
     (corpus_folder / "tool.bin").write_bytes(bytes(range(256)) * 20)
-    write_workbook(corpus_folder / "plans.xlsx")
     return corpus_folder
+
+
+@pytest.fixture
+def mixed(light: Path) -> Path:
+    """The light files and some for docling."""
+    (light / "page.html").write_text("<html lang='en'><title>Page</title><h1>Page</h1><p>Hello.</p>")
+    write_workbook(light / "plans.xlsx")
+    return light
 
 
 def reasons(context: StageContext) -> dict[str, QuarantineReason]:
@@ -76,10 +88,10 @@ def test_good_files_become_documents_and_bad_ones_are_quarantined_with_a_class(
     context: StageContext, mixed: Path
 ) -> None:
     result = run(context)
-    assert result.counts["documents"] == 4
-    assert result.counts["converted"] == 4
+    assert result.counts["documents"] == 5
+    assert result.counts["converted"] == 5
     assert reasons(context) == {
-        "handbook/cut.docx": QuarantineReason.CORRUPT,
+        "handbook/cut.bin": QuarantineReason.CORRUPT,
         "handbook/empty.txt": QuarantineReason.EMPTY,
         "handbook/tool.bin": QuarantineReason.UNSUPPORTED,
     }
@@ -93,6 +105,7 @@ def test_good_files_become_documents_and_bad_ones_are_quarantined_with_a_class(
         "notes.txt": "plain",
         "page.html": "docling",
         "plans.xlsx": "docling",
+        "rule.rst": "docutils",
     }
     assert found["guide.md"].requested_converter == "auto"
     assert found["guide.md"].title == "The guide"
@@ -105,33 +118,33 @@ def test_good_files_become_documents_and_bad_ones_are_quarantined_with_a_class(
     assert table.header_rows == 1
 
 
-def test_a_second_run_converts_nothing_and_gives_the_same_output(context: StageContext, mixed: Path) -> None:
+def test_a_second_run_converts_nothing_and_gives_the_same_output(context: StageContext, light: Path) -> None:
     first = run(context)
     second = run(context)
     assert second.counts["converted"] == 0
-    assert second.counts["reused"] == 4
+    assert second.counts["reused"] == 3
     assert second.output_sha256 == first.output_sha256
     assert second.unchanged
     with context.database.connection() as connection:
         assert {file.attempts for file in quarantined_files(connection, "handbook")} == {1}
 
 
-def test_a_changed_file_is_converted_alone_and_a_removed_one_leaves(context: StageContext, mixed: Path) -> None:
+def test_a_changed_file_is_converted_alone_and_a_removed_one_leaves(context: StageContext, light: Path) -> None:
     first = run(context)
-    (mixed / "notes.txt").write_text("First.\n\nThird.\n")
-    (mixed / "page.html").unlink()
+    (light / "notes.txt").write_text("First.\n\nThird.\n")
+    (light / "rule.rst").unlink()
     result = run(context)
-    assert (result.counts["converted"], result.counts["documents"]) == (1, 3)
+    assert (result.counts["converted"], result.counts["documents"]) == (1, 2)
     assert result.output_sha256 != first.output_sha256
 
 
-def test_worker_count_and_a_rebuild_do_not_change_the_output(context: StageContext, mixed: Path) -> None:
+def test_worker_count_and_a_rebuild_do_not_change_the_output(context: StageContext, light: Path) -> None:
     first = run(context)
     with context.database.connection() as connection:
         connection.execute("TRUNCATE corpus.conversions, corpus.conversion_routes, corpus.documents, corpus.quarantine")
     settings = context.settings.model_copy(update={"workers": 1})
     again = convert_corpus(dataclasses.replace(context, settings=settings))
-    assert again.counts["converted"] == 4
+    assert again.counts["converted"] == 3
     assert again.output_sha256 == first.output_sha256
 
 
@@ -142,7 +155,7 @@ def test_copies_of_a_file_are_converted_once(context: StageContext, corpus_folde
     assert (result.counts["documents"], result.counts["converted"], result.counts["reused"]) == (3, 1, 2)
 
 
-def test_replay_tries_quarantined_files_again(context: StageContext, mixed: Path) -> None:
+def test_replay_tries_quarantined_files_again(context: StageContext, light: Path) -> None:
     run(context)
     with context.database.connection() as connection:
         assert request_replay(connection, "handbook", ["handbook/empty.txt", "handbook/none.txt"]) == 1
@@ -151,7 +164,7 @@ def test_replay_tries_quarantined_files_again(context: StageContext, mixed: Path
         attempts = {file.document_id: file for file in quarantined_files(connection, "handbook")}
         assert request_replay(connection, "handbook", None) == 3
     assert attempts["handbook/empty.txt"].attempts == 2
-    assert attempts["handbook/cut.docx"].attempts == 1
+    assert attempts["handbook/cut.bin"].attempts == 1
     replayed = attempts["handbook/empty.txt"]
     assert replayed.first_failed_at < replayed.last_failed_at
 
@@ -183,7 +196,9 @@ def test_a_password_opens_an_encrypted_pdf(context: StageContext, corpus_folder:
 def test_an_extension_that_lies_is_not_believed(context: StageContext, corpus_folder: Path) -> None:
     write_pdf(corpus_folder / "really.docx")
     write_workbook(corpus_folder / "table.pdf")
-    (corpus_folder / "page.xls").write_text("<html><body><table><tr><th>A</th></tr><tr><td>1</td></tr></table></body></html>")
+    (corpus_folder / "page.xls").write_text(
+        "<html><body><table><tr><th>A</th></tr><tr><td>1</td></tr></table></body></html>"
+    )
     (corpus_folder / "text.pptx").write_text("Only text, whatever the name says.")
     run(context)
     with context.database.connection() as connection:
@@ -209,13 +224,33 @@ def test_a_converter_by_glob_is_used_and_has_no_fallback(context: StageContext, 
     assert reasons(context) == {"handbook/c.xlsx": QuarantineReason.UNSUPPORTED}
 
 
-def test_a_timeout_is_quarantined_while_the_others_are_converted(context: StageContext, mixed: Path) -> None:
+SLEEPING = """
+import time
+from corpus_pipeline.conversion.plain_converter import PlainConverter
+
+class Sleeping(PlainConverter):
+    def convert(self, source):
+        if b"Second" in source.path.read_bytes():
+            time.sleep(300)
+        return super().convert(source)
+"""
+
+
+def test_a_timeout_is_quarantined_while_the_others_are_converted(
+    context: StageContext, light: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "sleeping_converter.py").write_text(SLEEPING)
+    monkeypatch.syspath_prepend(str(tmp_path / "modules"))
+    sleeping = dataclasses.replace(CATALOGUE["plain"], target="sleeping_converter:Sleeping", options={"sleeps": True})
     limits = context.spec.conversion.limits
-    hasty = with_conversion(context, limits=limits.model_copy(update={"timeout_seconds": 0.0001}))
-    result = run(hasty)
-    assert result.counts["quarantined"] == 7
-    assert QuarantineReason.TIMEOUT in reasons(context).values()
-    assert run(context).counts["documents"] == 4
+    hasty = with_conversion(context, limits=limits.model_copy(update={"timeout_seconds": 5.0}))
+    take_inventory(hasty)
+    result = convert_corpus(hasty, catalogue={**CATALOGUE, "plain": sleeping})
+    assert result.counts["documents"] == 2
+    assert result.counts["quarantined_timeout"] == 1
+    assert reasons(context)["handbook/notes.txt"] is QuarantineReason.TIMEOUT
+    assert convert_corpus(hasty).counts["documents"] == 3  # another converter: tried again
 
 
 def test_an_unreadable_file_is_quarantined(context: StageContext, corpus_folder: Path) -> None:
@@ -232,6 +267,71 @@ def test_an_empty_corpus_has_an_output(context: StageContext) -> None:
     assert run(context).counts["documents"] == 0
 
 
-def test_nothing_is_left_in_the_scratch_folder(context: StageContext, mixed: Path) -> None:
+def test_nothing_is_left_in_the_scratch_folder(context: StageContext, light: Path) -> None:
     run(context)
     assert list((context.settings.state_folder / "scratch").iterdir()) == []
+
+
+def test_a_changed_converter_converts_its_own_documents_again(context: StageContext, light: Path) -> None:
+    run(context)
+    changed = dataclasses.replace(CATALOGUE["docutils"], mapping_version=99)
+    result = convert_corpus(context, catalogue={**CATALOGUE, "docutils": changed})
+    assert result.counts["converted"] == 1
+    with context.database.connection() as connection:
+        fingerprints = {doc.relative_path: doc.converter_fingerprint for doc in documents(connection, "handbook")}
+    again = convert_corpus(context)
+    assert again.counts["converted"] == 1
+    with context.database.connection() as connection:
+        back = {doc.relative_path: doc.converter_fingerprint for doc in documents(connection, "handbook")}
+    assert {path for path in back if back[path] != fingerprints[path]} == {"rule.rst"}
+
+
+def test_another_corpus_takes_over_conversions(context: StageContext, light: Path) -> None:
+    run(context)
+    other = dataclasses.replace(context, spec=context.spec.model_copy(update={"slug": "mirror"}))
+    result = run(other)
+    assert (result.counts["documents"], result.counts["converted"]) == (3, 0)
+
+
+def test_a_killed_run_loses_no_finished_batch_and_converges(
+    context: StageContext, corpus_folder: Path, tmp_path: Path
+) -> None:
+    for number in range(60):
+        (corpus_folder / f"f{number:02}.txt").write_text(f"Text number {number}.\n")
+    take_inventory(context)
+    process = start_run(context, tmp_path)
+    cached = 0
+    for _ in range(1200):
+        with context.database.connection() as connection:
+            cached = connection.execute("SELECT count(*) AS n FROM corpus.conversions").fetchone()["n"]
+        if cached or process.poll() is not None:
+            break
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert cached > 0
+    result = convert_corpus(context)
+    assert result.counts["documents"] == 60
+    assert result.counts["converted"] <= 60 - cached
+    with context.database.connection() as connection:
+        connection.execute("TRUNCATE corpus.conversions, corpus.conversion_routes, corpus.documents")
+    assert convert_corpus(context).output_sha256 == result.output_sha256
+
+
+def start_run(context: StageContext, tmp_path: Path) -> subprocess.Popen[bytes]:
+    script = f"""
+from datetime import date
+from pathlib import Path
+from corpus_pipeline.conversion import convert_corpus
+from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
+from corpus_pipeline.settings import Settings
+from corpus_pipeline.store import Database, StageContext
+folder = Path({str(tmp_path)!r})
+spec = CorpusSpec(slug="handbook", base_folder=folder, owner="docs@example.com", source=SourceSpec(url="docs"))
+settings = Settings(home=folder / "state", config=folder / "corpora.yaml", workers=2)
+registry = Registry(path=folder / "corpora.yaml", corpora={{"handbook": spec}})
+with Database.connect({context.database.url!r}) as database:
+    convert_corpus(StageContext(database=database, settings=settings, registry=registry, spec=spec,
+                                as_of=date(2026, 11, 1), run_id="killed"))
+"""
+    return subprocess.Popen([sys.executable, "-c", script])

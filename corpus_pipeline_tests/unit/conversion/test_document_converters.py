@@ -161,17 +161,21 @@ def test_csv_rows_are_a_table_with_a_header(tmp_path: Path) -> None:
     assert block.table.header_rows == 1
 
 
+JATS = """<!DOCTYPE article PUBLIC "-//NLM//DTD JATS" "j.dtd"><article><front><article-meta><title-group>
+<article-title>Study</article-title></title-group></article-meta></front><body><sec><title>Methods</title>
+<p>We looked.</p></sec></body></article>"""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
         ("a.adoc", "= Title\n\n== Part\n\nText.\n\n* item\n\n----\ncode\n----\n",
-         [("title", 1, "Title"), ("heading", 2, "Part"), ("paragraph", 0, "Text."), ("list_item", 1, "- item"), ("code", 0, "code")]),
+         [("title", 1, "Title"), ("heading", 2, "Part"), ("paragraph", 0, "Text."), ("list_item", 1, "- item"),
+          ("code", 0, "code")]),
         ("a.tex", "\\documentclass{article}\\begin{document}\\section{One}Text.\\subsection{Two}More.\\end{document}",
          [("heading", 1, "One"), ("paragraph", 0, "Text."), ("heading", 2, "Two"), ("paragraph", 0, "More.")]),
         ("a.vtt", "WEBVTT\n\n00:00.000 --> 00:02.000\nHello there\n", [("paragraph", 0, "Hello there")]),
-        ("a.xml", '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS" "j.dtd"><article><front><article-meta><title-group>'
-         "<article-title>Study</article-title></title-group></article-meta></front><body><sec><title>Methods</title>"
-         "<p>We looked.</p></sec></body></article>",
+        ("a.xml", JATS,
          [("title", 1, "Study"), ("heading", 2, "Methods"), ("paragraph", 0, "We looked.")]),
     ],
 )  # fmt: skip
@@ -195,9 +199,7 @@ def test_mail_keeps_subject_sender_and_body(tmp_path: Path) -> None:
 
 def test_org_and_rtf_go_through_sandboxed_pandoc(tmp_path: Path) -> None:
     (tmp_path / "secret.org").write_text("* The secret words\n")
-    (tmp_path / "a.org").write_text(
-        f'#+TITLE: Plan\n#+INCLUDE: "{tmp_path}/secret.org"\n* Head\nText.\n** Sub\n- item\n| A | B |\n|---+---|\n| 1 | 2 |\n'
-    )
+    (tmp_path / "a.org").write_text(f'#+TITLE: Plan\n#+INCLUDE: "{tmp_path}/secret.org"\n* Head\nText.\n')
     assert "secret words" not in convert(tmp_path / "a.org", "pandoc-docling").text
     (tmp_path / "b.org").write_text("* Head\nText.\n** Sub\n- item\n\n| A | B |\n|---+---|\n| 1 | 2 |\n")
     assert shape(convert(tmp_path / "b.org", "pandoc-docling")) == [
@@ -215,7 +217,9 @@ def test_unstructured_reads_tsv_and_generic_xml(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("Plan\tPrice\nFree\t0\n")
     block = convert(tmp_path / "a.tsv", "unstructured").blocks[0]
     assert block.table.rows == (("Plan", "Price"), ("Free", "0"))
-    (tmp_path / "a.xml").write_text("<?xml version='1.0'?><rule><name>Refunds</name><text>Within thirty days.</text></rule>")
+    (tmp_path / "a.xml").write_text(
+        "<?xml version='1.0'?><rule><name>Refunds</name><text>Within thirty days.</text></rule>"
+    )
     assert "Within thirty days." in convert(tmp_path / "a.xml", "unstructured").text
 
 

@@ -203,7 +203,9 @@ def test_rst_keeps_headings_lists_code_tables_and_unknown_directives(tmp_path: P
 def test_rst_reads_no_other_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret words")
-    text = f"A\n=\n\n.. include:: {secret}\n\n.. literalinclude:: {secret}\n\n.. csv-table::\n   :file: {secret}\n\nEnd.\n"
+    text = (
+        f"A\n=\n\n.. include:: {secret}\n\n.. literalinclude:: {secret}\n\n.. csv-table::\n   :file: {secret}\n\nEnd.\n"
+    )
     assert "secret words" not in convert(tmp_path, "a.rst", text, "docutils").text
 
 
