@@ -71,7 +71,7 @@ def test_a_measure_without_a_query_to_measure_is_left_out():
 
 
 def test_a_query_that_only_forbids_is_counted_but_measures_no_ranking():
-    watch = {"should_match": True, "accepted": ()}
+    watch = {"should_match": True}
     assert "recall_at_5" not in metrics([outcome("a", [], [], **watch)])
     figures = metrics([outcome("a", [], [], **watch), outcome("b", ["e"], ["e"]), outcome("c", [], [])])
     assert (figures["queries"], figures["passed_queries"], figures["recall_at_5"]) == (3, 3, 1.0)
