@@ -78,7 +78,11 @@ def metrics(outcomes: Sequence[QueryOutcome]) -> dict[str, float]:
         "stale_hits": sum(len(outcome.stale_hits) for outcome in outcomes),
     }
     figures |= ranked_measures(
-        [RankedQuery(outcome.query_id, outcome.ranked_documents, outcome.expected) for outcome in answerable]
+        [
+            RankedQuery(outcome.query_id, outcome.ranked_documents, outcome.expected)
+            for outcome in answerable
+            if outcome.expected  # a query may only forbid: then there is nothing to rank
+        ]
     )
     if unanswerable:
         figures["abstention_accuracy"] = sum(not outcome.accepted for outcome in unanswerable) / len(unanswerable)
