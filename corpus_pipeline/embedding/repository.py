@@ -86,5 +86,5 @@ def vectors(connection: Connection, fingerprint: str, embedded_sha256s: Sequence
         batch = list(embedded_sha256s[start : start + _FETCH_HASHES])
         rows = load_queries("embedding").vectors(connection, fingerprint=fingerprint, embedded_sha256s=batch)
         for row in rows:
-            found[row["embedded_sha256"]] = np.asarray(row["vector"], dtype=np.float32)
+            found[row["embedded_sha256"]] = np.asarray(row["vector"].to_numpy(), dtype=np.float32)
     return found

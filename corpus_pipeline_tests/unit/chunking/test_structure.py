@@ -1,0 +1,169 @@
+"""What stays together, and what a fragment repeats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from corpus_pipeline.chunking import TokenCounter
+from corpus_pipeline.records import Block, BlockKind, Fragment, TableData
+
+PARAGRAPH, HEADING, ITEM = BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST_ITEM
+
+
+def heading(text: str, level: int = 1) -> Block:
+    return Block(kind=HEADING, text=text, level=level)
+
+
+def paragraph(text: str) -> Block:
+    return Block(kind=PARAGRAPH, text=text)
+
+
+def table_of(rows: int, *, caption: str = "", header_rows: int = 1) -> Block:
+    cells = [("Plan", "Requests"), *((f"plan {number}", f"{number} per minute") for number in range(rows))]
+    text = "\n".join(" | ".join(row) for row in cells)
+    return Block(
+        kind=BlockKind.TABLE,
+        text=text,
+        table=TableData(rows=tuple(cells), header_rows=header_rows, caption=caption),
+    )
+
+
+def holding(fragments: tuple[Fragment, ...], text: str) -> list[Fragment]:
+    return [fragment for fragment in fragments if text in fragment.text]
+
+
+def test_the_context_path_is_title_section_and_subsection(chunk: Any) -> None:
+    cut = chunk([heading("Refunds"), heading("Gift cards", 2), paragraph("They are excluded.")], title="Handbook")
+    assert [f.section_path for f in cut.fragments] == [("Refunds", "Gift cards")]
+    assert cut.fragments[0].embedded_text.split("\n")[0] == "Handbook > Refunds > Gift cards"
+
+
+def test_a_heading_that_repeats_the_title_is_named_once(chunk: Any) -> None:
+    cut = chunk([heading("Handbook"), heading("Refunds", 2), paragraph("Within 30 days.")], title="Handbook")
+    assert cut.fragments[0].section_path == ("Refunds",)
+    assert cut.fragments[0].embedded_text.startswith("Handbook > Refunds\n")
+
+
+def test_without_a_title_the_file_name_begins_the_path(chunk: Any) -> None:
+    assert chunk([paragraph("Text.")], title=None).fragments[0].embedded_text == "a\nText."
+
+
+def test_a_long_path_is_shortened_to_its_ends_within_a_quarter_of_the_budget(chunk: Any, counter: TokenCounter) -> None:
+    blocks = [heading(f"Level {level} with a long name of many words", level) for level in range(1, 5)]
+    cut = chunk([*blocks, paragraph("Text.")], child_tokens=120)
+    path = cut.fragments[-1].embedded_text.split("\n")[0]
+    assert path == "Handbook > … > Level 4 with a long name of many words"
+    assert counter.plain_counts([path])[0] <= 30
+
+
+def test_fragments_do_not_reach_over_headings(chunk: Any) -> None:
+    cut = chunk([heading("One"), paragraph("First."), heading("Two"), paragraph("Second.")])
+    assert [f.section_path for f in cut.fragments] == [("One",), ("Two",)]
+    assert len(cut.parents) == 1
+
+
+def test_a_table_is_cut_between_rows_and_repeats_caption_and_header(chunk: Any) -> None:
+    caption = Block(kind=BlockKind.CAPTION, text="Table 1: Limits of each plan")
+    cut = chunk([heading("Limits"), caption, table_of(60)], child_tokens=96)
+    first, *continued = cut.fragments
+    assert "Table 1: Limits of each plan\n\nPlan | Requests\nplan 0" in first.text
+    assert len(continued) > 3
+    for fragment in continued:
+        assert fragment.text.startswith("Table 1: Limits of each plan\nPlan | Requests\nplan ")
+        assert fragment.text.rstrip().endswith("per minute")
+    rows = [line for f in cut.fragments for line in f.text.split("\n") if line.startswith("plan ")]
+    assert rows == [f"plan {number} | {number} per minute" for number in range(60)]
+
+
+def test_a_parent_that_begins_inside_a_table_repeats_its_header_too(chunk: Any) -> None:
+    cut = chunk([heading("Limits"), table_of(120)], child_tokens=64, parent_tokens=128)
+    assert all(parent.text.startswith("Plan | Requests\n") for parent in cut.parents[1:])
+
+
+def test_a_table_whose_cells_hold_line_breaks_keeps_its_header(chunk: Any) -> None:
+    rows = (("Plan", "Notes"), *((f"plan {n}", "first line\nsecond line of it") for n in range(40)))
+    block = Block(
+        kind=BlockKind.TABLE, text="\n".join(" | ".join(row) for row in rows), table=TableData(rows=rows, header_rows=1)
+    )
+    cut = chunk([block], child_tokens=80)
+    assert len(cut.fragments) > 3
+    assert all(fragment.text.startswith("Plan | Notes\n") for fragment in cut.fragments)
+
+
+def test_a_list_stays_with_its_lead_in_and_later_parts_carry_it_in_their_path(chunk: Any) -> None:
+    items = [Block(kind=ITEM, text=f"{n}. Do step number {n} and wait for its result.", level=1) for n in range(1, 13)]
+    cut = chunk([heading("Passwords"), paragraph("For all plans. To reset a password:"), *items], child_tokens=90)
+    assert "To reset a password:\n\n1. Do step" in cut.fragments[0].text
+    assert len(cut.fragments) > 1
+    for fragment in cut.fragments[1:]:
+        assert fragment.embedded_text.startswith("Handbook > Passwords > To reset a password:\n")
+
+
+def test_code_stays_with_its_lead_in(chunk: Any) -> None:
+    filler = paragraph("Words about something else. " * 14)
+    code = Block(kind=BlockKind.CODE, text="\n".join(f"step_{n}()" for n in range(8)))
+    cut = chunk([filler, paragraph("Run the steps."), code], child_tokens=130)
+    assert "Run the steps.\n\nstep_0()" in holding(cut.fragments, "step_7()")[0].text
+
+
+@pytest.mark.parametrize("child_tokens", range(40, 90, 7))
+def test_an_exception_stays_with_its_rule(chunk: Any, child_tokens: int) -> None:
+    text = (
+        "Orders are packed in the morning and leave the house at noon. Customers may return goods within thirty days. "
+        "However, gift cards are excluded from that. The money is paid back to the card within five working days. "
+    )
+    cut = chunk([paragraph(text * 3)], child_tokens=child_tokens)
+    for fragment in holding(cut.fragments, "However"):
+        assert fragment.text.count("thirty days. However") == fragment.text.count("However")
+
+
+def test_a_heading_never_ends_a_fragment_that_has_text_after_it(chunk: Any) -> None:
+    cut = chunk([heading("Refunds"), paragraph("A sentence of some words. " * 60)], child_tokens=64)
+    assert cut.fragments[0].text.startswith("Refunds\n\nA sentence")
+
+
+def test_a_section_is_cut_into_parts_of_about_equal_size(chunk: Any) -> None:
+    cut = chunk(
+        [heading("Refunds"), *[paragraph("A sentence of some words. " * 3) for _ in range(12)]], child_tokens=150
+    )
+    sizes = [fragment.token_count for fragment in cut.fragments]
+    assert len(sizes) > 1
+    assert min(sizes) * 2 > max(sizes)
+
+
+def test_parents_are_whole_sections_where_they_fit(chunk: Any) -> None:
+    text = "A sentence of some words. " * 20
+    blocks = [
+        b for n in range(6) for b in (heading(f"Part {n}"), paragraph(text), heading("Detail", 2), paragraph(text))
+    ]
+    cut = chunk(blocks, parent_tokens=300, child_tokens=100)
+    assert [parent.section_path for parent in cut.parents] == [(f"Part {n}",) for n in range(6)]
+
+
+def test_pages_are_those_of_the_first_block(chunk: Any) -> None:
+    blocks = [
+        heading("A"),
+        Block(kind=PARAGRAPH, text="x", page=2),
+        heading("B"),
+        Block(kind=PARAGRAPH, text="y", page=3),
+    ]
+    pages = [f.page_number for f in chunk([b.model_copy(update={"page": b.page or 2}) for b in blocks]).fragments]
+    assert pages == [2, 2]
+
+
+def test_token_windows_overlap_by_the_tokens_asked_for(chunk: Any, counter: TokenCounter) -> None:
+    cut = chunk(
+        [paragraph("word " * 500)], strategy="token_window", child_tokens=100, overlap_tokens=10, parent_tokens=4096
+    )
+    first, second = cut.fragments[:2]
+    assert second.char_start < first.char_end
+    shared = cut.fragments[0].text[second.char_start :]
+    assert counter.plain_counts([shared]) == [10]
+
+
+def test_docling_hybrid_merges_peers_and_stops_at_headings(chunk: Any) -> None:
+    blocks = [heading("A"), paragraph("One."), paragraph("Two."), heading("B"), paragraph("Three.")]
+    texts = [f.text.strip() for f in chunk(blocks, strategy="docling_hybrid").fragments]
+    assert texts == ["A\n\nOne.\n\nTwo.", "B\n\nThree."]

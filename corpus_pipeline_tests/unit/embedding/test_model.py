@@ -1,0 +1,115 @@
+"""The real model: what it gives, and what its fingerprint covers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from corpus_pipeline.embedding import EmbeddingModel, embedding_fingerprint, fingerprint_parts, load_model
+from corpus_pipeline.embedding.model import faulty_rows
+from corpus_pipeline.errors import ConfigurationError, ModelUnavailableError
+from corpus_pipeline.model_files import model_folder
+from corpus_pipeline.registry import EmbeddingSpec
+
+TEXTS = ["short", "Refunds are paid within thirty days. " * 12, "gift cards", "The limit is five requests. " * 5]
+TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def model() -> EmbeddingModel:
+    return load_model(EmbeddingSpec())
+
+
+def test_vectors_are_float32_of_unit_length_in_the_order_given(model: EmbeddingModel) -> None:
+    rows = model.encode_passages(TEXTS)
+    assert (rows.shape, rows.dtype) == ((4, 384), np.float32)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-6)
+    assert np.allclose(model.encode_passages(TEXTS[::-1]), rows[::-1], atol=TOLERANCE)
+    assert model.encode_passages([]).shape == (0, 384)
+
+
+def test_the_batch_changes_a_vector_by_rounding_only(model: EmbeddingModel) -> None:
+    together = model.encode_passages(TEXTS)
+    alone = np.stack([model.encode_passages([text])[0] for text in TEXTS])
+    assert np.abs(together - alone).max() < TOLERANCE
+
+
+def test_vectors_are_those_of_the_plain_library(model: EmbeddingModel) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    plain = SentenceTransformer(str(model_folder("all-MiniLM-L6-v2")), local_files_only=True, device="cpu")
+    assert (model.encode_passages(TEXTS) * plain.encode(TEXTS)).sum(axis=1).min() > 0.99999
+
+
+def test_prompts_are_put_before_passages_and_queries(model: EmbeddingModel) -> None:
+    prompted = load_model(EmbeddingSpec(query_prompt="query: ", passage_prompt="passage: "))
+    assert np.allclose(prompted.encode_queries(["a"]), model.encode_queries(["query: a"]), atol=TOLERANCE)
+    assert np.allclose(prompted.encode_passages(["a"]), model.encode_queries(["passage: a"]), atol=TOLERANCE)
+    assert prompted.fingerprint != model.fingerprint
+
+
+def test_a_model_is_loaded_once_a_process(model: EmbeddingModel) -> None:
+    assert load_model(EmbeddingSpec()) is model
+    assert model.fingerprint == embedding_fingerprint(EmbeddingSpec())
+    assert model.max_tokens == 256
+
+
+def test_the_fingerprint_covers_what_changes_vectors_and_nothing_else() -> None:
+    base = embedding_fingerprint(EmbeddingSpec())
+    assert embedding_fingerprint(EmbeddingSpec(batch_size=7)) == base
+    assert embedding_fingerprint(EmbeddingSpec(model="sentence-transformers/all-MiniLM-L6-v2")) == base
+    others = [{"backend": "openvino"}, {"precision": "bfloat16"}, {"query_prompt": "q"}, {"passage_prompt": "p"}]
+    assert len({base, *(embedding_fingerprint(EmbeddingSpec(**change)) for change in others)}) == 5
+    assert fingerprint_parts(EmbeddingSpec())["weights_sha256"].startswith("53aa5117")
+
+
+def test_onnx_has_no_bfloat16() -> None:
+    with pytest.raises(ConfigurationError, match="not available with backend 'onnx'"):
+        embedding_fingerprint(EmbeddingSpec(backend="onnx", precision="bfloat16"))
+
+
+def test_a_missing_backend_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optimum.onnxruntime", None)
+    with pytest.raises(ModelUnavailableError) as caught:
+        load_model(EmbeddingSpec(backend="onnx"))
+    assert "sentence-transformers[onnx]" in caught.value.remedy
+
+
+def test_faulty_rows_are_those_that_are_no_unit_vectors() -> None:
+    rows = np.eye(4, dtype=np.float32)
+    rows[1] *= 1.01
+    rows[2, 0] = np.nan
+    rows[3] = 0
+    assert faulty_rows(rows, 4) == [1, 2, 3]
+    assert faulty_rows(rows, 3) == [0, 1, 2, 3]
+
+
+@pytest.mark.slow
+def test_openvino_agrees_with_torch_and_its_export_is_kept(
+    model: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pytest.importorskip("openvino")
+    folder = tmp_path_factory.mktemp("models")
+    spec = EmbeddingSpec(backend="openvino")
+    exported = load_model(spec, export_folder=folder)
+    assert (exported.encode_passages(TEXTS) * model.encode_passages(TEXTS)).sum(axis=1).min() > 0.999
+    kept = [path.name for path in folder.iterdir()]
+    assert kept == [exported.fingerprint[:16]]
+
+
+@pytest.mark.slow
+def test_loading_is_silent_and_opens_no_connection() -> None:
+    code = (
+        "import os, socket\n"
+        "for key in ('HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE'): os.environ.pop(key, None)\n"
+        "def refuse(*a, **k): raise OSError('network')\n"
+        "socket.socket.connect = refuse\n"
+        "from corpus_pipeline.embedding import load_model\n"
+        "from corpus_pipeline.registry import EmbeddingSpec\n"
+        "load_model(EmbeddingSpec()).encode_passages(['text'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
