@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +17,15 @@ def spec_of(slug: str) -> CorpusSpec:
     return CorpusSpec(slug=slug, base_folder=Path(), owner="benchmark", source=SourceSpec(url="."))
 
 
-def read(slug: str, texts: Mapping[str, str]) -> tuple[list[Document], dict[str, DocumentEvidence]]:
+def first_heading(text: str) -> str | None:
+    """Title of a Markdown text: its first heading, in either style."""
+    found = re.search(r"^(?:#+ +(?P<hashes>.+)|(?P<ruled>\S.*)\n[=-]{3,} *)$", text, re.MULTILINE)
+    return (found["hashes"] or found["ruled"]).strip(" #*_") if found else None
+
+
+def read(
+    slug: str, texts: Mapping[str, str], *, titles: Mapping[str, str | None] | None = None
+) -> tuple[list[Document], dict[str, DocumentEvidence]]:
     """Documents and their evidence by path."""
     documents, evidence = [], {}
     for path, text in sorted(texts.items()):
@@ -39,7 +48,7 @@ def read(slug: str, texts: Mapping[str, str]) -> tuple[list[Document], dict[str,
                 char_count=len(text),
             )
         )
-        evidence[sha] = extract_evidence(text)
+        evidence[sha] = extract_evidence(text, title=(titles or {}).get(path))
     return documents, evidence
 
 

@@ -38,7 +38,10 @@ def measure(folder: Path, as_of: date) -> dict[str, object]:
     found = {
         (one.target_id, one.source_id)
         for one in resolution.relations
-        if one.relation == "supersedes" and one.source_id and one.target_id and not one.note.startswith("needs review")
+        if one.relation == "supersedes"
+        and one.source_id
+        and one.target_id
+        and not one.note.startswith(("needs review", "unlikely"))
     }
     status = {}
     for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines():

@@ -41,7 +41,12 @@ def measure(folder: Path, as_of: date) -> dict[str, object]:
     found: dict[str, Pairs] = {"supersedes": set(), "amends": set()}
     stated = {}
     for one in resolution.relations:
-        if one.relation in found and one.source_id and one.target_id and not one.note.startswith("needs review"):
+        if (
+            one.relation in found
+            and one.source_id
+            and one.target_id
+            and not one.note.startswith(("needs review", "unlikely"))
+        ):
             found[one.relation].add((one.target_id, one.source_id))
             stated[one.target_id, one.source_id] = one.evidence
     beyond = found["supersedes"] - obsoletes

@@ -13,7 +13,6 @@ from corpus_pipeline.versions.conflicts import ConflictKind, VersionConflict
 from corpus_pipeline.versions.extraction import extract_evidence
 from corpus_pipeline.versions.repository import (
     current_version,
-    record_generation_versions,
     version_conflicts,
     version_decisions,
     version_decisions_known_on,
@@ -35,7 +34,6 @@ __all__ = [
     "VersionConflict",
     "current_version",
     "extract_evidence",
-    "record_generation_versions",
     "resolve",
     "resolve_corpus",
     "version_conflicts",

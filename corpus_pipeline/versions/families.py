@@ -16,7 +16,7 @@ from corpus_pipeline.versions.candidates import Candidate, Strength
 from corpus_pipeline.versions.members import Member
 from corpus_pipeline.versions.names import Readiness
 
-__all__ = ["Family", "declared_and_named_families", "family_candidates", "series_of"]
+__all__ = ["Family", "declared_and_named_families", "families_of", "family_candidates"]
 
 SURE, LIKELY, DOUBTFUL = 0.85, 0.75, 0.6
 DECLARED = 0.95
@@ -135,9 +135,11 @@ def _is_near(left: Member, right: Member, near: Near) -> bool:
     return (min(left.id, right.id), max(left.id, right.id)) in near
 
 
-def series_of(families: Sequence[Family]) -> dict[str, str]:
-    """Key of the series by the id of each of its editions."""
-    return {member.id: family.key for family in families if family.series for member in family.members}
+def families_of(families: Sequence[Family], *, series_only: bool = False) -> dict[str, str]:
+    """Key of the family, or only of the series, by the id of each member."""
+    return {
+        member.id: family.key for family in families if family.series or not series_only for member in family.members
+    }
 
 
 @dataclass(frozen=True)

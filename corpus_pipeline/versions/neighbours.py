@@ -13,11 +13,10 @@ __all__ = ["Neighbour", "PublishedVersion", "neighbours_of"]
 
 
 class PublishedVersion(NamedTuple):
-    """One document of another corpus's published generation.
+    """One document of another corpus's published generation, whose text has not changed since.
 
     Attributes:
         superseded: It is superseded, or a copy of something superseded.
-        compared: Its published text is the one that the deduplication room compared.
     """
 
     corpus: str
@@ -25,7 +24,6 @@ class PublishedVersion(NamedTuple):
     normalised_sha256: str
     superseded: bool
     superseded_by: str | None
-    compared: bool
 
 
 class Neighbour(NamedTuple):
@@ -66,7 +64,7 @@ def neighbours_of(
     for edge in edges:
         mine, theirs = _sides(corpus, edge)
         known = by_id.get(theirs)
-        if edge.kind is not DuplicateKind.NEAR or known is None or not known.compared:
+        if edge.kind is not DuplicateKind.NEAR or known is None:
             continue
         score = max(edge.jaccard, edge.containment)
         for document_id in own.get(normalised_sha256s.get(mine, ""), ()):

@@ -19,7 +19,6 @@ __all__ = [
     "current_version",
     "known_evidence",
     "published_versions",
-    "record_generation_versions",
     "record_history",
     "replace_resolution",
     "store_evidence",
@@ -65,16 +64,6 @@ def current_version(connection: Connection, corpus: str, document_id: str) -> st
     return str(found) if found is not None else None
 
 
-def record_generation_versions(connection: Connection, corpus: str, generation: int) -> None:
-    """Keeps with a staged generation what its decisions say of each text; other corpora read it once it is published.
-
-    The index room calls this in the transaction that stages the generation.
-    """
-    queries = _queries()
-    queries.remove_generation_versions(connection, corpus=corpus, generation=generation)
-    queries.add_generation_versions(connection, corpus=corpus, generation=generation)
-
-
 def published_versions(connection: Connection, corpus: str) -> list[PublishedVersion]:
     """What other corpora publish of texts that ``corpus`` shares with them or that resemble its own, sorted."""
     rows = _queries().published_versions(connection, corpus=corpus, extractor_version=EXTRACTOR_VERSION)
@@ -108,19 +97,13 @@ def store_evidence(connection: Connection, evidence: Mapping[str, DocumentEviden
     )
 
 
-def replace_resolution(
-    connection: Connection, corpus: str, resolution: Resolution, normalised_sha256s: Mapping[str, str]
-) -> None:
-    """Writes decisions, relations and conflicts in place of the present ones.
-
-    Args:
-        normalised_sha256s: Hash of the normalised text by document id.
-    """
+def replace_resolution(connection: Connection, corpus: str, resolution: Resolution) -> None:
+    """Writes decisions, relations and conflicts in place of the present ones."""
     queries = _queries()
     for remove in (queries.remove_decisions, queries.remove_relations, queries.remove_conflicts):
         remove(connection, corpus=corpus)
     successors = {one.document_id: one.superseded_by for one in resolution.decisions}
-    extra = ("current_document_id", "normalised_sha256", "decision_sha256")
+    extra = ("current_document_id", "decision_sha256")
     _copy(
         connection,
         "document_versions",
@@ -129,7 +112,6 @@ def replace_resolution(
             (
                 *one.model_dump(mode="json").values(),
                 terminal(one.document_id, successors),
-                normalised_sha256s.get(one.document_id, ""),
                 sha256_hex(canonical_json(one)),
             )
             for one in resolution.decisions

@@ -54,7 +54,7 @@ def resolve_corpus(context: StageContext) -> StageResult:
         counts = {**version_counts(resolution), "extracted": extracted}
         with run.commit(output_sha256=output_sha256, counts=counts) as connection:
             if output_sha256 != run.previous_output_sha256 or not version_decisions(connection, spec.slug):
-                replace_resolution(connection, spec.slug, resolution, hashes)
+                replace_resolution(connection, spec.slug, resolution)
                 if not record_history(connection, spec.slug, context.as_of):
                     context.progress.note(
                         f"history of {spec.slug} already reaches past {context.as_of.isoformat()}; it was left as it is"

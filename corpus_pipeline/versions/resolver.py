@@ -27,7 +27,7 @@ from corpus_pipeline.versions.canonical import Suppression, canonical_key, suppr
 from corpus_pipeline.versions.claims import DocumentEvidence
 from corpus_pipeline.versions.conflicts import VersionConflict
 from corpus_pipeline.versions.copies import StaleCopy, contains_superseded, stale_copies
-from corpus_pipeline.versions.families import Family, declared_and_named_families, family_candidates, series_of
+from corpus_pipeline.versions.families import Family, declared_and_named_families, families_of, family_candidates
 from corpus_pipeline.versions.grouping import Grouping
 from corpus_pipeline.versions.members import Member, make_members
 from corpus_pipeline.versions.names import Readiness
@@ -92,7 +92,7 @@ def resolve(
     grouping = Grouping(members)
     grouping.join_relations(weighed)
     grouping.join_families(families)
-    grouping.join_alike(alike_pairs(members, edges, series_of(families)))
+    grouping.join_alike(alike_pairs(members, edges, families_of(families)))
     stale = stale_copies(members, texts, weighed, grouping.families(), neighbours)
     for one, original in contains_superseded(members, texts, weighed, stale).items():
         weighed.review.setdefault(one, f"contains most of the superseded {original}")
@@ -146,7 +146,7 @@ def _relations(
         for one in candidates
         if one.source is not None and one.target is not None
     }
-    candidates.extend(similarity_candidates(members, edges, related, series_of(families)))
+    candidates.extend(similarity_candidates(members, edges, related, families_of(families)))
     weighed = weigh(candidates, members, spec.versions, as_of)
     weighed.conflicts[:0] = conflicts
     for conflict in conflicts:
@@ -222,7 +222,7 @@ def _suppress(
     states: Mapping[str, _State],
     clusters: Iterable[Sequence[str]],
 ) -> dict[str, Suppression]:
-    series = series_of(families)
+    series = families_of(families, series_only=True)
     ordered = weighed.doubted | {(min(pair), max(pair)) for pair in weighed.accepted}
 
     def apart(left: str, right: str) -> bool:
@@ -311,7 +311,7 @@ def _two_current(
     decisions: Sequence[VersionDecision], members: Mapping[str, Member], families: Sequence[Family]
 ) -> list[VersionConflict]:
     """Families with two members in answers that claim to be the same version, or valid at once."""
-    series = series_of(families)
+    series = families_of(families, series_only=True)
     by_family: dict[str, list[Member]] = defaultdict(list)
     for decision in decisions:
         if decision.exclusion_reason is None and decision.document_id not in series:

@@ -14,6 +14,7 @@ from corpus_pipeline.versions.members import Member
 __all__ = ["alike_pairs", "similarity_candidates"]
 
 SIMILAR_AND_DATED = 0.72
+UNLIKELY = 0.4
 GENERIC_WORDS = REPLACED_WORDS | frozenset(
     ["of", "use", "service", "services", "user", "and", "the", "for", "notice", "statement", "general", "website"]
 )
@@ -23,22 +24,25 @@ def similarity_candidates(
     members: Mapping[str, Member],
     edges: Sequence[DuplicateEdge],
     related: set[tuple[str, str]],
-    series: Mapping[str, str],
+    family_of: Mapping[str, str],
 ) -> Iterator[Candidate]:
     """Candidates for near-duplicate pairs that no stronger evidence relates.
 
     Two services may use one text under the title "Terms of Service", so a title of generic words
-    alone, or two telling names that differ, leave the pair for review. A later copy of less
+    alone, or two telling names that differ, leave the pair for review; both together, or different
+    names with versions of their own, make it unlikely. A later copy of less
     authority, such as a wiki page, does not replace a policy: it is a copy.
 
     Args:
         related: Pairs of ids, smaller first, that stronger evidence relates already.
-        series: Series by the ids of its editions.
+        family_of: Declared or named family by id, where there are several members: its own rules order it.
     """
     for edge in edges:
-        if not _comparable(edge, members, series) or (edge.left_id, edge.right_id) in related:
+        if not _may_be_versions(edge, members, family_of) or (edge.left_id, edge.right_id) in related:
             continue
         left, right = members[edge.left_id], members[edge.right_id]
+        if not left.title or left.title != right.title:
+            continue
         if left.dated is None or right.dated is None or left.dated == right.dated:
             continue
         old, new = (left, right) if left.dated < right.dated else (right, left)
@@ -52,32 +56,39 @@ def similarity_candidates(
             "similar_and_dated",
             f"{new.path} ({new.dated}) and {old.path} ({old.dated}) share their title and {edge.jaccard:.0%} of their "
             "word sequences",
-            DOUBTFUL if _may_differ(left, right) else SIMILAR_AND_DATED,
+            _confidence(left, right, apart=bool({left.id, right.id} & family_of.keys())),
         )
 
 
 def alike_pairs(
-    members: Mapping[str, Member], edges: Sequence[DuplicateEdge], series: Mapping[str, str]
+    members: Mapping[str, Member], edges: Sequence[DuplicateEdge], family_of: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Near-duplicates under one title whose names do not tell them apart: one family, in whatever order."""
+    """Near-duplicates that neither titles nor names tell apart: one family, in whatever order."""
     for edge in edges:
-        if _comparable(edge, members, series) and not _names_differ(members[edge.left_id], members[edge.right_id]):
+        if not _may_be_versions(edge, members, family_of):
+            continue
+        left, right = members[edge.left_id], members[edge.right_id]
+        if (left.title == right.title or not left.title or not right.title) and not _names_differ(left, right):
             yield edge.left_id, edge.right_id
 
 
-def _comparable(edge: DuplicateEdge, members: Mapping[str, Member], series: Mapping[str, str]) -> bool:
+def _may_be_versions(edge: DuplicateEdge, members: Mapping[str, Member], family_of: Mapping[str, str]) -> bool:
     if edge.kind is not DuplicateKind.NEAR or edge.left_id not in members or edge.right_id not in members:
         return False
     left, right = members[edge.left_id], members[edge.right_id]
-    if left.independent or right.independent or not left.title or left.title != right.title:
+    if left.independent or right.independent:
         return False
     if left.number and right.number and left.number != right.number:
         return False
-    return left.id not in series or series[left.id] != series.get(right.id)
+    return left.id not in family_of or family_of[left.id] != family_of.get(right.id)
 
 
-def _may_differ(left: Member, right: Member) -> bool:
-    return not set(left.title.split()) - GENERIC_WORDS or _names_differ(left, right)
+def _confidence(left: Member, right: Member, *, apart: bool) -> float:
+    """Confidence; ``apart`` when one of them has versions of its own under its own name."""
+    generic, differ = not set(left.title.split()) - GENERIC_WORDS, _names_differ(left, right)
+    if differ and (generic or apart):
+        return UNLIKELY
+    return DOUBTFUL if generic or differ else SIMILAR_AND_DATED
 
 
 def _names_differ(left: Member, right: Member) -> bool:

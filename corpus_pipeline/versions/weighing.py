@@ -20,34 +20,8 @@ from corpus_pipeline.versions.members import Member
 
 __all__ = ["Weighed", "weigh"]
 
-
-@dataclass
-class Weighed:
-    """The outcome.
-
-    Attributes:
-        accepted: Supersession candidates that hold, by ``(source, target)``.
-        effective: Those of them whose source is in force, by target, direct successor first.
-        review: What a person should look at, by document id.
-        doubted: Pairs of ids, smaller first, whose order is open.
-    """
-
-    relations: list[VersionRelation] = field(default_factory=list)
-    conflicts: list[VersionConflict] = field(default_factory=list)
-    accepted: dict[tuple[str, str], Candidate] = field(default_factory=dict)
-    effective: dict[str, list[Candidate]] = field(default_factory=dict)
-    review: dict[str, str] = field(default_factory=dict)
-    doubted: set[tuple[str, str]] = field(default_factory=set)
-
-    def newer_than(self, document_id: str) -> set[str]:
-        """All documents that come after this one by accepted relations."""
-        return set(_reach(document_id, self._newer()))
-
-    def _newer(self) -> dict[str, set[str]]:
-        graph: dict[str, set[str]] = defaultdict(set)
-        for source, target in self.accepted:
-            graph[target].add(source)
-        return graph
+REVIEW_FLOOR = 0.5
+"""Below it a relation that rests on likeness is not worth a person's time: it is stored, and the two stay apart."""
 
 
 class _Graph:
@@ -66,6 +40,31 @@ class _Graph:
         return older in _reach(newer, self.older)
 
 
+@dataclass
+class Weighed:
+    """The outcome.
+
+    Attributes:
+        accepted: Supersession candidates that hold, by ``(source, target)``.
+        effective: Those of them whose source is in force, by target, direct successor first.
+        review: What a person should look at, by document id.
+        doubted: Pairs of ids, smaller first, whose order is open.
+        graph: The accepted relations, for questions of order.
+    """
+
+    relations: list[VersionRelation] = field(default_factory=list)
+    conflicts: list[VersionConflict] = field(default_factory=list)
+    accepted: dict[tuple[str, str], Candidate] = field(default_factory=dict)
+    effective: dict[str, list[Candidate]] = field(default_factory=dict)
+    review: dict[str, str] = field(default_factory=dict)
+    doubted: set[tuple[str, str]] = field(default_factory=set)
+    graph: _Graph = field(default_factory=_Graph)
+
+    def newer_than(self, document_id: str) -> set[str]:
+        """All documents that come after this one by accepted relations."""
+        return set(_reach(document_id, self.graph.newer))
+
+
 def _reach(start: str, graph: Mapping[str, Iterable[str]]) -> dict[str, None]:
     seen: dict[str, None] = {}
     waiting = list(graph.get(start, ()))
@@ -80,7 +79,7 @@ def _reach(start: str, graph: Mapping[str, Iterable[str]]) -> dict[str, None]:
 def weigh(candidates: Sequence[Candidate], members: Mapping[str, Member], spec: VersionsSpec, as_of: date) -> Weighed:
     """Accepts candidates, strongest first, and says which take effect."""
     weighed = Weighed()
-    graph = _Graph()
+    graph = weighed.graph
     supersessions: list[Candidate] = []
     for candidate in _strongest(candidates):
         if candidate.source is None or candidate.target is None:
@@ -213,6 +212,9 @@ def _preference(
 def _doubt(weighed: Weighed, candidate: Candidate, members: Mapping[str, Member], note: str) -> None:
     source, target = _ends(candidate)
     weighed.doubted.add((min(source, target), max(source, target)))
+    if candidate.strength is Strength.SIMILARITY and candidate.confidence < REVIEW_FLOOR:
+        _record(weighed, candidate, members, note="unlikely; the two are kept apart")
+        return
     weighed.review.setdefault(target, f"may be superseded by {source}: {note} ({candidate.evidence})")
     _record(weighed, candidate, members, note=f"needs review: {note}")
 

@@ -25,7 +25,6 @@ CREATE TABLE corpus.document_versions (
     exclusion_ref text,
     evidence text NOT NULL,
     needs_review boolean NOT NULL,
-    normalised_sha256 text NOT NULL,
     decision_sha256 text NOT NULL,
     PRIMARY KEY (corpus, document_id)
 );
@@ -72,15 +71,3 @@ CREATE TABLE corpus.version_conflicts (
     PRIMARY KEY (corpus, ordinal)
 );
 COMMENT ON COLUMN corpus.version_conflicts.suggestion IS 'A line for corpora.yaml that would settle the conflict.';
-
-CREATE TABLE corpus.generation_versions (
-    corpus text NOT NULL,
-    generation integer NOT NULL,
-    document_id text NOT NULL,
-    normalised_sha256 text NOT NULL,
-    superseded boolean NOT NULL,
-    superseded_by text,
-    PRIMARY KEY (corpus, generation, document_id)
-);
-COMMENT ON TABLE corpus.generation_versions IS 'What a staged generation decided of each text; other corpora read that of the published one.';
-CREATE INDEX generation_versions_text ON corpus.generation_versions (normalised_sha256);

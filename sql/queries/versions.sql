@@ -22,48 +22,35 @@ ORDER BY document_id COLLATE "C";
 -- The last of the successors of a document.
 SELECT current_document_id FROM corpus.document_versions WHERE corpus = :corpus AND document_id = :document_id;
 
--- name: remove_generation_versions!
--- Removes what is kept for a generation that is staged anew, and for generations whose rows are gone.
-DELETE FROM corpus.generation_versions k
-WHERE k.corpus = :corpus
-  AND (k.generation >= :generation
-       OR EXISTS (SELECT FROM corpus.generations g
-                  WHERE g.corpus = k.corpus AND g.generation = k.generation AND g.rows_removed_at IS NOT NULL));
-
--- name: add_generation_versions!
--- Keeps the present decisions with a generation.
-INSERT INTO corpus.generation_versions (corpus, generation, document_id, normalised_sha256, superseded, superseded_by)
-SELECT corpus, :generation, document_id, normalised_sha256,
-       coalesce(exclusion_reason IN ('superseded', 'copy_of_superseded'), false), superseded_by
-FROM corpus.document_versions
-WHERE corpus = :corpus;
-
 -- name: published_versions
--- Documents that other corpora publish and whose text a corpus shares, or that have a verified edge to one of its own.
-WITH related AS (
-    SELECT left_corpus AS corpus, left_document_id AS document_id
-    FROM corpus.cross_corpus_edges WHERE right_corpus = :corpus
-    UNION
-    SELECT right_corpus, right_document_id FROM corpus.cross_corpus_edges WHERE left_corpus = :corpus
-), published AS (
-    SELECT k.corpus, k.document_id, k.normalised_sha256, k.superseded, k.superseded_by
-    FROM corpus.generation_versions k
-    JOIN serving.publications p ON p.corpus = k.corpus AND p.generation = k.generation
-    WHERE k.corpus <> :corpus AND k.normalised_sha256 <> ''
+-- Documents of other corpora's published generations, unchanged since, whose text a corpus shares or has a verified edge to.
+WITH published AS (
+    SELECT p.corpus, p.document_id, e.evidence ->> 'normalised_sha256' AS normalised_sha256, p.superseded_by,
+           coalesce(p.exclusion_reason IN ('superseded', 'copy_of_superseded'), false) AS superseded
+    FROM corpus.published_documents p
+    JOIN corpus.documents d ON d.corpus = p.corpus AND d.document_id = p.document_id AND d.text_sha256 = p.text_sha256
+    JOIN corpus.version_evidence e ON e.document_sha256 = d.document_sha256 AND e.extractor_version = :extractor_version
+    WHERE p.corpus <> :corpus
 ), hashes AS (
     SELECT e.evidence ->> 'normalised_sha256' AS normalised_sha256
     FROM corpus.documents d
     JOIN corpus.version_evidence e ON e.document_sha256 = d.document_sha256 AND e.extractor_version = :extractor_version
     WHERE d.corpus = :corpus
     UNION
-    SELECT p.normalised_sha256 FROM published p JOIN related r ON r.corpus = p.corpus AND r.document_id = p.document_id
+    SELECT p.normalised_sha256
+    FROM corpus.cross_corpus_edges x
+    JOIN published p ON p.corpus = x.right_corpus AND p.document_id = x.right_document_id
+    WHERE x.left_corpus = :corpus
+    UNION
+    SELECT p.normalised_sha256
+    FROM corpus.cross_corpus_edges x
+    JOIN published p ON p.corpus = x.left_corpus AND p.document_id = x.left_document_id
+    WHERE x.right_corpus = :corpus
 )
-SELECT p.corpus, p.document_id, p.normalised_sha256, p.superseded, p.superseded_by,
-       coalesce(v.normalised_sha256 = p.normalised_sha256, false) AS compared
-FROM published p
+SELECT corpus, document_id, normalised_sha256, superseded, superseded_by
+FROM published
 JOIN hashes USING (normalised_sha256)
-LEFT JOIN corpus.document_versions v ON v.corpus = p.corpus AND v.document_id = p.document_id
-ORDER BY p.corpus COLLATE "C", p.document_id COLLATE "C";
+ORDER BY corpus COLLATE "C", document_id COLLATE "C";
 
 -- name: decisions_known_on
 -- The decisions of a corpus as they were known on a day.
@@ -122,7 +109,7 @@ WHERE h.corpus = :corpus AND h.known_until IS NULL AND h.known_from < :as_of
 -- name: open_changed!
 -- Begins what is decided newly or anew.
 INSERT INTO corpus.document_version_history (corpus, document_id, known_from, decision_sha256, decision)
-SELECT v.corpus, v.document_id, :as_of, v.decision_sha256, to_jsonb(v) - ARRAY['decision_sha256', 'current_document_id', 'normalised_sha256']
+SELECT v.corpus, v.document_id, :as_of, v.decision_sha256, to_jsonb(v) - ARRAY['decision_sha256', 'current_document_id']
 FROM corpus.document_versions v
 WHERE v.corpus = :corpus
   AND NOT EXISTS (

@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psycopg.types.json import Jsonb
 
-from corpus_pipeline.conversion import convert_corpus
+from corpus_pipeline.conversion import convert_corpus, documents
 from corpus_pipeline.deduplication import cluster_corpus
 from corpus_pipeline.inventory import take_inventory
 from corpus_pipeline.records import ExclusionReason
 from corpus_pipeline.registry import ConversionSpec, SourceSpec, VersionsSpec
-from corpus_pipeline.store import StageContext, StageResult
+from corpus_pipeline.store import PublishedDocument, StageContext, StageResult, record_published_documents
 from corpus_pipeline.versions import (
     current_version,
-    record_generation_versions,
     resolve_corpus,
     version_conflicts,
     version_decisions,
@@ -204,10 +202,6 @@ def test_only_what_another_corpus_has_published_counts(
     support = replace(plain, spec=plain.spec.model_copy(update=update))
     run(support)
     assert decisions(support)["refund.txt"].is_current
-    with plain.database.connection() as connection:
-        record_generation_versions(connection, "handbook", 1)
-    run(support)
-    assert decisions(support)["refund.txt"].is_current
     publish(plain, "handbook", 1)
     run(support)
     found = decisions(support)["refund.txt"]
@@ -218,17 +212,22 @@ def test_only_what_another_corpus_has_published_counts(
 
 
 def publish(context: StageContext, corpus: str, generation: int) -> None:
-    """Moves the pointer by hand: the index room lies after this one."""
+    """Records the present decisions as published, as publication does."""
     with context.database.connection() as connection:
-        connection.execute(
-            """INSERT INTO corpus.generations (corpus, generation, base_generation, status, root_sha256, serving_table,
-                   embedding_fingerprint, chunker_fingerprint, model, counts, as_of, inputs, run_id)
-               VALUES (%(c)s, %(g)s, 0, 'published', 'r', 't', 'e', 'k', %(j)s, %(j)s, '2026-11-01', %(j)s, 'x')""",
-            {"c": corpus, "g": generation, "j": Jsonb({})},
-        )
-        connection.execute(
-            """INSERT INTO serving.publications
-                   (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model)
-               VALUES (%(c)s, %(g)s, 'r', 't', 'e', %(j)s)""",
-            {"c": corpus, "g": generation, "j": Jsonb({})},
+        text = {one.document_id: one.text_sha256 for one in documents(connection, corpus)}
+        record_published_documents(
+            connection,
+            corpus,
+            [
+                PublishedDocument(
+                    corpus,
+                    one.document_id,
+                    text[one.document_id],
+                    one.exclusion_reason.value if one.exclusion_reason else None,
+                    one.superseded_by,
+                    generation,
+                    "root",
+                )
+                for one in version_decisions(connection, corpus)
+            ],
         )

@@ -6,8 +6,8 @@ from corpus_pipeline.deduplication import CrossCorpusEdge
 from corpus_pipeline.records import DuplicateKind
 from corpus_pipeline.versions.neighbours import PublishedVersion, neighbours_of
 
-OLD = PublishedVersion("policies", "policies/old.md", "sha-old", True, "policies/new.md", True)
-TWIN = PublishedVersion("policies", "policies/twin.md", "sha-old", True, "policies/new.md", False)
+OLD = PublishedVersion("policies", "policies/old.md", "sha-old", True, "policies/new.md")
+TWIN = PublishedVersion("policies", "policies/twin.md", "sha-old", True, "policies/new.md")
 
 
 def edge(kind: DuplicateKind = DuplicateKind.NEAR) -> CrossCorpusEdge:
@@ -33,11 +33,6 @@ def test_an_edge_holds_for_all_equal_documents_on_both_sides() -> None:
 def test_other_edges_say_nothing(kind: DuplicateKind) -> None:
     # Exact copies are known by hash; containment between corpora does not say which side is the part.
     assert neighbours_of("support", [edge(kind)], [OLD], {"support/a.txt": "s"}) == []
-
-
-def test_an_edge_to_a_text_that_is_not_the_published_one_says_nothing() -> None:
-    changed = OLD._replace(compared=False)
-    assert neighbours_of("support", [edge()], [changed], {"support/a.txt": "s"}) == []
 
 
 def test_an_unpublished_neighbour_says_nothing() -> None:

@@ -323,8 +323,8 @@ class TestCopies:
     def test_a_text_superseded_in_another_published_corpus(self, corpus: Corpus) -> None:
         corpus.add("macro.txt", "old text")
         corpus.add("other.md")
-        old = PublishedVersion("policies", "policies/archive/refund.md", "1", True, "policies/refund.md", True)
-        new = PublishedVersion("policies", "policies/refund.md", "2", False, None, True)
+        old = PublishedVersion("policies", "policies/archive/refund.md", "1", True, "policies/refund.md")
+        new = PublishedVersion("policies", "policies/refund.md", "2", False, None)
         stale = corpus.resolve(
             neighbours=[Neighbour("handbook/macro.txt", old, 0.9), Neighbour("handbook/macro.txt", new, 0.8)]
         )
