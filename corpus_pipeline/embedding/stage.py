@@ -26,6 +26,7 @@ __all__ = ["COMMIT_TEXTS", "embed_corpus"]
 COMMIT_TEXTS = 256
 """Texts embedded between two commits: what a killed process loses at most."""
 
+NOTE_SECONDS = 30.0
 _SHOWN_IDS = 5
 
 
@@ -73,7 +74,7 @@ def _embed(context: StageContext, missing: list[MissingText]) -> int:
     _demand_short(missing, model.max_tokens)
     with context.database.connection() as connection:
         register_model(connection, model)
-    started = time.monotonic()
+    started = noted = time.monotonic()
     done = 0
     for start in range(0, len(missing), COMMIT_TEXTS):
         batch = missing[start : start + COMMIT_TEXTS]
@@ -82,7 +83,9 @@ def _embed(context: StageContext, missing: list[MissingText]) -> int:
         _embed_batch(context, model, batch, by_hash)
         done += len(batch)
         context.progress.advance(len(batch))
-        context.progress.note(f"{done} of {len(missing)} texts, {done / (time.monotonic() - started):.0f} texts/s")
+        if time.monotonic() - noted >= NOTE_SECONDS:
+            noted = time.monotonic()
+            context.progress.note(f"{done} of {len(missing)} texts, {done / (noted - started):.1f} texts/s")
     return model.dimensions
 
 

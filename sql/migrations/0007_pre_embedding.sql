@@ -11,7 +11,7 @@ COMMENT ON TABLE corpus.embedding_models IS 'What each embedding fingerprint sta
 CREATE TABLE corpus.embeddings (
     fingerprint text NOT NULL REFERENCES corpus.embedding_models,
     embedded_sha256 text NOT NULL,
-    vector vector NOT NULL,
+    vector public.vector NOT NULL,
     PRIMARY KEY (fingerprint, embedded_sha256)
 );
 COMMENT ON TABLE corpus.embeddings IS 'Float32 vectors of unit length; a cache: what a generation serves is named by text hash and fingerprint.';
