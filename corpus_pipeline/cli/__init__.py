@@ -1,4 +1,8 @@
-"""The command ``corpus-pipeline``. Each command parses, calls one function, prints."""
+"""The command ``corpus-pipeline``. Each command parses, calls one function, prints.
+
+Not here: any decision about documents (the rooms) and what a run consists of (``orchestration``,
+which loads Dagster and is imported by the commands that need it, when they run).
+"""
 
 from corpus_pipeline.cli import configure, dev, ingest, publication, review, search
 from corpus_pipeline.cli.app import app, main

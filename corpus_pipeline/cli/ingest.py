@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corpus_pipeline.cli.app import EXIT_HELD_BACK, JsonOption, app, state_of
 from corpus_pipeline.cli.live import LiveObserver
 from corpus_pipeline.cli.output import err, out, print_json, safe, table
-from corpus_pipeline.orchestration.ingestion import CorpusRun
 from corpus_pipeline.records import Stage
+
+if TYPE_CHECKING:
+    from corpus_pipeline.orchestration.ingestion import CorpusRun
 
 __all__ = ["ingest"]
 
@@ -97,7 +99,7 @@ def _print_runs(runs: list[CorpusRun]) -> None:
         ("embedded now", Stage.FRAGMENT_EMBEDDINGS, "embedded"),
         ("generation", Stage.INDEX_GENERATION, "generation"),
     ]
-    rows: list[list[object]] = [[title, *[_count(run, *where) for run in runs]] for title, *where in figures]
+    rows: list[list[object]] = [[title, *[_count(run, stage, name) for run in runs]] for title, stage, name in figures]
     rows += [[f"{stage.value}, seconds", *[_seconds(run, stage) for run in runs]] for stage in Stage]
     rows.append(["all stages, seconds", *[f"{sum(result.seconds for result in run.results):.1f}" for run in runs]])
     rows.append(["outcome", *[_outcome(run) for run in runs]])

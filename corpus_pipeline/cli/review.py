@@ -10,7 +10,7 @@ from rich.tree import Tree
 from corpus_pipeline import conversion, deduplication, inventory, versions
 from corpus_pipeline.cli.app import JsonOption, State, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe, table
-from corpus_pipeline.orchestration.overview import CorpusOverview, overview
+from corpus_pipeline.cli.overview import CorpusOverview, overview
 from corpus_pipeline.records import VersionDecision
 
 __all__ = ["approve_removals", "duplicates", "quarantine_list", "quarantine_replay", "status", "versions_command"]
