@@ -6,6 +6,7 @@ import re
 from io import BytesIO
 from typing import Any
 
+from corpus_pipeline.conversion.alternative_text import with_alternative_text
 from corpus_pipeline.conversion.containers import check_xml
 from corpus_pipeline.conversion.decoding import decode_text
 from corpus_pipeline.conversion.docling_mapping import document_blocks
@@ -95,6 +96,8 @@ def convert_bytes(
     blocks = document_blocks(
         result.document, shifted=file_format in _SHIFTED, units_per_point=_UNITS_PER_POINT.get(file_format)
     )
+    if file_format is FileFormat.PPTX:
+        blocks = with_alternative_text(blocks, data)
     title = next((block.text for block in blocks if block.kind is BlockKind.TITLE), None)
     return ConvertedDocument.from_blocks(
         blocks,

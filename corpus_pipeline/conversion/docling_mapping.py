@@ -166,7 +166,7 @@ class _Walk:
         place = self.place(item)
         if caption:
             yield Block(kind=BlockKind.CAPTION, text=caption, page=place["page"])
-        rows, header, spans = self.cells(item)
+        rows, header, spans = self.cells(item.data)
         block = table_block(rows, header_rows=header, caption=caption, spans=spans, **place)
         if block:
             yield block
@@ -174,8 +174,7 @@ class _Walk:
             note = reference.resolve(self.document)
             yield Block(kind=BlockKind.FOOTNOTE, text=_lines(note.text), page=place["page"])
 
-    def cells(self, item: Any) -> tuple[list[list[str]], int, list[tuple[int, int, int, int]]]:
-        data = item.data
+    def cells(self, data: Any) -> tuple[list[list[str]], int, list[tuple[int, int, int, int]]]:
         rows = [[""] * data.num_cols for _ in range(data.num_rows)]
         header = [False] * data.num_rows
         spans = []
@@ -207,6 +206,12 @@ class _Walk:
         caption = collapse(item.caption_text(self.document))
         if caption:
             yield Block(kind=BlockKind.PICTURE, text=caption, links=_links(item), **place)
+        chart = getattr(getattr(item, "meta", None), "tabular_chart", None)
+        if chart is not None:
+            rows, header, spans = self.cells(chart.chart_data)
+            block = table_block(rows, header_rows=header, caption=caption, spans=spans, **place)
+            if block:
+                yield block
         yield from self.children(item, depth)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import socket
 from email.message import EmailMessage
+from io import BytesIO
 from pathlib import Path
 
 import docx
 import pytest
 from openpyxl import Workbook
+from PIL import Image
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 
 from corpus_pipeline.conversion.catalogue import CATALOGUE, load_converter
 from corpus_pipeline.conversion.file_format import sniff_format
@@ -97,13 +101,22 @@ def test_xlsx_has_a_heading_a_sheet_and_header_rows(tmp_path: Path) -> None:
     assert document.blocks[1].table.header_rows == 1
 
 
-def test_pptx_has_slides_as_pages_and_keeps_notes(tmp_path: Path) -> None:
+def test_pptx_has_slides_as_pages_and_keeps_notes_picture_texts_and_chart_data(tmp_path: Path) -> None:
     deck = Presentation()
     first = deck.slides.add_slide(deck.slide_layouts[0])
     first.shapes.title.text = "Deck"
     second = deck.slides.add_slide(deck.slide_layouts[1])
     second.shapes.title.text = "Second"
     second.placeholders[1].text = "point a\npoint b"
+    drawing = BytesIO()
+    Image.new("RGB", (4, 4)).save(drawing, "PNG")
+    picture = second.shapes.add_picture(drawing, 0, 0)
+    picture._element.nvPicPr.cNvPr.set("descr", "What the picture shows")
+    chart = CategoryChartData()
+    chart.categories = ["2023", "2024"]
+    chart.add_series("Refunds", (5, 7))
+    third = deck.slides.add_slide(deck.slide_layouts[5])
+    third.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 900_000, 900_000, chart)
     second.notes_slide.notes_text_frame.text = "Say this aloud."
     deck.save(tmp_path / "a.pptx")
     document = convert(tmp_path / "a.pptx", "docling")
@@ -113,8 +126,10 @@ def test_pptx_has_slides_as_pages_and_keeps_notes(tmp_path: Path) -> None:
         ("list_item", "- point a", 2),
         ("list_item", "- point b", 2),
         ("paragraph", "Say this aloud.", 2),
+        ("picture", "What the picture shows", 2),
+        ("table", " | Refunds\n2023 | 5\n2024 | 7", 3),
     ]
-    assert document.page_count == 2
+    assert document.page_count == 3
     left, top, right, bottom = document.blocks[0].bbox
     assert 0 <= left < right <= 721
     assert 0 <= top < bottom <= 541
