@@ -100,7 +100,10 @@ def removed_lines(item: TextProfile, boilerplate: UInt64) -> UInt64:
 
     Empty too when too little of the document would remain.
     """
-    hit = np.isin(item.line_digests, boilerplate)
+    if not boilerplate.size or not item.line_digests.size:
+        return np.empty(0, dtype=np.uint64)
+    nearest = np.minimum(np.searchsorted(boilerplate, item.line_digests), boilerplate.size - 1)
+    hit = boilerplate[nearest] == item.line_digests
     if not hit.any():
         return np.empty(0, dtype=np.uint64)
     remaining = item.word_count - int(item.line_words[hit].sum())
