@@ -12,6 +12,9 @@ __all__ = ["Gutter", "find_gutter", "is_prose", "reads_as_prose"]
 PROSE_WIDTH = 0.2
 """A line of running text covers at least this share of the page's width."""
 PROSE_WORDS = 4
+ENOUGH_PROSE = 5
+SOME_PROSE = 2
+"""So many lines of running text make a column, and so many hint at one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,9 @@ def find_gutter(lines: Sequence[Line], width: float, height: float) -> Gutter | 
         x = width * percent / 100
         left = [line for line in prose if line.box.right <= x + 1]
         right = [line for line in prose if line.box.left >= x - 1]
-        if len(left) < 5 or len(right) < 5:
+        if SOME_PROSE <= min(len(left), len(right)) < ENOUGH_PROSE <= max(len(left), len(right)):
+            left, right = _with_short_lines(lines, x, left, right)
+        if len(left) < ENOUGH_PROSE or len(right) < ENOUGH_PROSE:
             continue
         top = max(min(line.box.top for line in left), min(line.box.top for line in right))
         bottom = min(max(line.box.bottom for line in left), max(line.box.bottom for line in right))
@@ -73,3 +78,20 @@ def find_gutter(lines: Sequence[Line], width: float, height: float) -> Gutter | 
         if best is None or score > best[0]:
             best = (score, Gutter(x, top, bottom))
     return best[1] if best else None
+
+
+def _with_short_lines(
+    lines: Sequence[Line], x: float, left: list[Line], right: list[Line]
+) -> tuple[list[Line], list[Line]]:
+    """Both sides of ``x`` where one holds running text and the other short lines that are not its cells.
+
+    Cells of a table stand on the baselines of the text beside them; the lines of another
+    column do so by chance only.
+    """
+    sparse = [line for line in lines if (line.box.left >= x - 1 if len(right) < len(left) else line.box.right <= x + 1)]
+    dense = left if len(right) < len(left) else right
+    level = sum(any(abs(line.box.centre_y - other.box.centre_y) < 0.15 * line.size for other in dense) for line in sparse)
+    crossing = any(line.box.left < x - 3 and line.box.right > x + 3 and line.word_count < PROSE_WORDS for line in lines)
+    if not sparse or level > 0.5 * len(sparse) or crossing:
+        return left, right
+    return (left, sparse) if dense is left else (sparse, right)

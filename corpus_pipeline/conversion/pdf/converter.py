@@ -55,13 +55,14 @@ def convert_pdf(
             reason=QuarantineReason.CORRUPT,
             remedy="Open the file in a viewer and export it again.",
         )
-    if not any(block.lines for layout in pipeline.layouts.values() for block in layout.blocks):
+    document = _document(info, pipeline, result)
+    if not document.text:
         raise ConversionError(
             f"the PDF has {info.page_count} pages but no text: it is scanned or drawn",
             reason=QuarantineReason.NO_TEXT,
             remedy="Run OCR on the file, or install the OCR extra and switch it on for the corpus.",
         )
-    return _document(info, pipeline, result)
+    return document
 
 
 def _run(path: Path, password: str | None, first: int, last: int) -> tuple[Any, Any]:

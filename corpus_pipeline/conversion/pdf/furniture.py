@@ -70,7 +70,7 @@ def label_furniture(pages: Sequence[PageLayout], body_size: float) -> None:
             candidates = [block for block in page.blocks if _can_be_furniture(block) and edge.zone(block, page)]
             candidates.sort(key=lambda block: block.box.top, reverse=not edge.at_top)
             for block in candidates:
-                if _repeats(block, page, seen, body_size, len(pages)) or _is_set_off(block, page, edge, body_size):
+                if _repeats(block, seen, body_size, len(pages)) or _is_set_off(block, page, edge, body_size):
                     block.label = edge.label
 
 
@@ -99,7 +99,7 @@ def _key(text: str) -> str:
     return DIGITS.sub("#", " ".join(text.lower().split()))[:80]
 
 
-def _repeats(block: PageBlock, page: PageLayout, seen: _Seen, body_size: float, page_count: int) -> bool:
+def _repeats(block: PageBlock, seen: _Seen, body_size: float, page_count: int) -> bool:
     step = round(block.box.top / 12)
     found = {entry for near in (step - 1, step, step + 1) for entry in seen.get((_key(block.text), near), ())}
     needed = 2 if page_count <= 4 else 3
@@ -116,6 +116,8 @@ def _is_set_off(block: PageBlock, page: PageLayout, edge: _Edge, body_size: floa
         return False
     if is_page_number(block.text):
         return True
+    if not any(other.lines and other.label is not edge.label and other is not block for other in page.blocks):
+        return False
     if block.word_count > (16 if edge.at_top else 20) or (not edge.at_top and is_footnote(block.text)):
         return False
     largest = max(line.size for line in block.lines)

@@ -72,11 +72,20 @@ def label_blocks(pages: Sequence[PageLayout], outline: Collection[tuple[str, int
         return
     geometric = [page for page in pages if page.geometric]
     label_furniture(geometric, body.size)
+    _keep_some_text(geometric)
     bookmarks = {(_bare(title), page) for title, page in outline}
     for page in geometric:
         for block in page.blocks:
             if block.label is BlockLabel.TEXT:
                 block.label = _label(block, page, body, bookmarks)
+
+
+def _keep_some_text(pages: Sequence[PageLayout]) -> None:
+    """A document whose every line looks like a running header has none: its text is its text."""
+    blocks = [block for page in pages for block in page.blocks if block.lines]
+    if all(block.label in (BlockLabel.PAGE_HEADER, BlockLabel.PAGE_FOOTER) for block in blocks):
+        for block in blocks:
+            block.label = BlockLabel.TABLE if block.grid is not None else BlockLabel.TEXT
 
 
 def _bare(text: str) -> str:

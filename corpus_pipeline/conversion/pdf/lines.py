@@ -51,12 +51,16 @@ class Line:
         return len(self.words)
 
 
-def build_lines(words: Iterable[Word], verticals: Sequence[Rule] = ()) -> list[Line]:
+def build_lines(
+    words: Iterable[Word], verticals: Sequence[Rule] = (), *, enumerator_gap: float = MARKER_GAP
+) -> list[Line]:
     """Joins words into lines.
 
     Args:
         words: Words of a page, any order.
         verticals: Vertical rules; a line never crosses one.
+        enumerator_gap: Widest gap, in sizes, between a number such as ``2.`` and its text;
+            in a table a number with white space behind it is a cell of its own.
 
     Returns:
         Lines, top to bottom and then left to right.
@@ -64,7 +68,7 @@ def build_lines(words: Iterable[Word], verticals: Sequence[Rule] = ()) -> list[L
     lines = [
         _line(run)
         for row in rows_of_words(words)
-        for run in _runs(row, [rule for rule in verticals if rule.spans(row[0].box.centre_y)])
+        for run in _runs(row, [rule for rule in verticals if rule.spans(row[0].box.centre_y)], enumerator_gap)
     ]
     lines.sort(key=lambda line: (line.box.top, line.box.left))
     return lines
@@ -165,7 +169,7 @@ def _side_by_side(first: Box, second: Box) -> bool:
     return higher < 2.2 * lower or lower < 4 or abs(first.bottom - second.bottom) < 0.3 * higher
 
 
-def _runs(row: list[Word], verticals: list[Rule]) -> list[list[Word]]:
+def _runs(row: list[Word], verticals: list[Rule], enumerator_gap: float) -> list[list[Word]]:
     """Splits a row where columns or cells part."""
     gaps = [-before.box.overlap_x(after.box) for before, after in zip(row, row[1:], strict=False)]
     runs = [[row[0]]]
@@ -174,7 +178,7 @@ def _runs(row: list[Word], verticals: list[Rule]) -> list[list[Word]]:
         before = run[-1]
         parted = any(
             before.box.right - 1.5 <= rule.position <= word.box.left + 1.5 for rule in verticals
-        ) or not _joins(run, word, gaps, position)
+        ) or not _joins(run, word, gaps, position, enumerator_gap)
         if parted:
             runs.append([word])
         else:
@@ -182,14 +186,16 @@ def _runs(row: list[Word], verticals: list[Rule]) -> list[list[Word]]:
     return runs
 
 
-def _joins(run: list[Word], word: Word, gaps: list[float], position: int) -> bool:
+def _joins(run: list[Word], word: Word, gaps: list[float], position: int, enumerator_gap: float) -> bool:
     before, gap = run[-1], gaps[position]
     size = max(before.size, word.size) if min(before.size, word.size) > 4 else 8.0
     size = min(size, 1.6 * min(before.size, word.size)) if min(before.size, word.size) > 4 else size
     if gap <= LINE_GAP * size:
         return gap > -0.6 * max(1.0, min(before.box.width, word.box.width)) or before.font == word.font
-    if len(run) == 1 and gap <= MARKER_GAP * size and is_marker_only(before.text):
-        return True
+    if is_marker_only(" ".join(word.text for word in run[-2:])) and len(run) <= 2:
+        bullet = not any(character.isalnum() for character in before.text)
+        if gap <= (MARKER_GAP if bullet else enumerator_gap) * size:
+            return True
     return gap <= STRETCHED_GAP * size and _is_stretched(gaps, position, size)
 
 

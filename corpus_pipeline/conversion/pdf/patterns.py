@@ -31,7 +31,9 @@ SECTION = re.compile(
     rf"^\s*(?:\d{{1,2}}(?:\.\d{{1,3}}){{0,4}}\.?|[A-Z]\.(?:\d+\.?)*|[IVX]{{1,5}}\.|{KEYWORDS}\s+[\dA-Z]+[.:]?)\s+\S",
     re.IGNORECASE,
 )
-SECTION_ONLY = re.compile(r"^\s*(?:\d{1,2}(?:\.\d{1,3}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s*$")
+SECTION_ONLY = re.compile(
+    rf"^\s*(?:\d{{1,2}}(?:\.\d{{1,3}}){{0,4}}\.?|[A-Z]\.|[IVX]{{1,5}}\.|(?i:{KEYWORDS})\s+[\dA-Z]{{1,4}}[.:])\s*$"
+)
 SECTION_DEEP = re.compile(r"^\s*\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
 CAPTION = re.compile(
     r"^\s*(?:fig(?:ure)?|tab(?:le)?|chart|exhibit|scheme|listing|algorithm|box|plate|photo|abb(?:ildung)?|tableau)s?"

@@ -20,6 +20,7 @@ __all__ = ["GridCell", "TableGrid", "read_table"]
 
 CELL_LIMIT = 20_000
 SEPARATOR_TOLERANCE = 3.5
+CELL_ENUMERATOR_GAP = 0.9
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
     Returns:
         The grid, or ``None`` where fewer than two columns or two rows hold text.
     """
-    lines = build_lines(words, region.rules.vertical)
+    lines = build_lines(words, region.rules.vertical, enumerator_gap=CELL_ENUMERATOR_GAP)
     if not lines:
         return None
     cells = _grid_cells(region, words) if region.grid else _open_cells(region, lines)

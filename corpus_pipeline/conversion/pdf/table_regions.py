@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, reads_as_prose
+from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, is_prose, reads_as_prose
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, rows_of
 from corpus_pipeline.conversion.pdf.patterns import has_leader, is_marker_only, is_numeric_cell
@@ -18,6 +18,9 @@ __all__ = ["TableRegion", "find_tables"]
 LATTICE_LIMIT = 1_500
 """More shapes than this in one place are a drawing."""
 LINE_TOLERANCE = 3.0
+ROW_GAP = 2.6
+WIDEST_ROW_GAP = 4.5
+"""White space between rows of a table in line heights: any rows, and rows that fill the same columns."""
 
 
 @dataclass(slots=True)
@@ -218,11 +221,21 @@ def _regions_of_stack(stack: list[Rule], lines: Sequence[Line], width: float, he
         if last > first:
             box = Box(stack[first].start, stack[first].position, stack[first].end, stack[last].position)
             rows = rows_of([line for line in lines if box.holds_centre_of(line.box)])
-            if sum(len(row) >= 2 for row in rows) >= 2 and len(column_intervals(rows)) >= 2:
+            whole = not _has_text_beside(box, rows, lines, width)
+            if whole and sum(len(row) >= 2 for row in rows) >= 2 and len(column_intervals(rows)) >= 2:
                 rules = stack[first : last + 1]
                 regions.append(TableRegion(box, PageRules(horizontal=rules), ys=[rule.position for rule in rules]))
         first = max(last, first + 1)
     return regions
+
+
+def _has_text_beside(box: Box, rows: list[list[Line]], lines: Sequence[Line], width: float) -> bool:
+    """Whether the rows go on beside the rules: those then underline single columns of a wider table."""
+    outside = [
+        line for line in lines if (line.box.right < box.left or line.box.left > box.right) and not is_prose(line, width)
+    ]
+    beside = sum(any(line.box.overlap_y(row[0].box) > 0.5 * row[0].box.height for line in outside) for row in rows)
+    return beside > 0.5 * len(rows)
 
 
 def _header_between(upper: Rule, lower: Rule, lines: Sequence[Line]) -> list[Line]:
@@ -287,26 +300,73 @@ def _is_cell_row(row: Sequence[Line], width: float) -> bool:
 def _run_end(rows: list[list[Line]], first: int, is_cell_row: Callable[[list[Line]], bool]) -> int:
     """Index of the last row of the run of cell rows that starts at ``first``."""
     height = median(line.box.height for line in rows[first])
+    columns = column_intervals(rows[first : first + 1])
     last = position = first
     while position + 1 < len(rows):
         row = rows[position + 1]
-        gap = min(line.box.top for line in row) - max(line.box.bottom for line in rows[position])
-        if not -height <= gap <= 2.6 * height:
-            break
+        gap = (min(line.box.top for line in row) - max(line.box.bottom for line in rows[position])) / height
         if is_cell_row(row):
+            if not -1 <= gap <= (WIDEST_ROW_GAP if _fits(row, columns) else ROW_GAP):
+                break
             last = position + 1
-        elif position + 1 - last > 2 or (len(row) == 1 and (gap > 1.3 * height or row[0].word_count > 14)):
+            columns = column_intervals(rows[first : last + 1])
+        elif -1 <= gap <= 0.8 and _continues_cells(row, columns):
+            last = position + 1
+        elif not _is_passed_over(rows, position + 1, gap, columns, is_cell_row) or position + 1 - last > 2:
             break
         position += 1
     return last
 
 
+def _is_passed_over(
+    rows: list[list[Line]],
+    position: int,
+    gap: float,
+    columns: Sequence[tuple[float, float]],
+    is_cell_row: Callable[[list[Line]], bool],
+) -> bool:
+    """Whether a row with one text, such as a subheading inside the table, does not end the run."""
+    row = rows[position]
+    if not -1 <= gap <= ROW_GAP or (len(row) == 1 and row[0].word_count > 14):
+        return False
+    if len(row) > 1 or gap <= 1.3:
+        return True
+    follows = position + 1 < len(rows) and is_cell_row(rows[position + 1])
+    return follows and row[0].word_count <= 8 and _fits(rows[position + 1], columns)
+
+
+def _fits(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether a row fills the columns found so far: each text inside one of them, amounts among them."""
+    inside = all(
+        any(left - 3 <= line.box.left and line.box.right <= right + 3 for left, right in columns[1:])
+        or line.box.left <= columns[0][1]
+        for line in row
+    )
+    return bool(columns) and inside and any(is_numeric_cell(line.text) for line in row)
+
+
+def _continues_cells(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether each line of a row keeps to one column, and none to the first: cells of several lines."""
+    if len(columns) < 2:
+        return False
+    for line in row:
+        held = [
+            position
+            for position, (left, _) in enumerate(columns)
+            if left - 2 <= line.box.left
+            and (position + 1 == len(columns) or line.box.right < columns[position + 1][0])
+        ]
+        if not held or held[-1] == 0 or line.box.right > columns[held[-1]][1] + 3 * line.size:
+            return False
+    return True
+
+
 def _lines_up(run: list[list[Line]], width: float) -> bool:
     parted = [row for row in run if _is_cell_row(row, width)]
-    if len(parted) < 2 or (len(parted) < 3 and max(map(len, parted)) < 3) or len(parted) < 0.5 * len(run):
-        return False
     columns = column_intervals(run)
-    if len(columns) < 2:
+    if len(columns) < 2 or len(parted) < 2 or (len(parted) < 3 and max(map(len, parted)) < 3):
+        return False
+    if len(parted) < 0.5 * sum(row in parted or not _continues_cells(row, columns) for row in run):
         return False
     cells = [line for row in parted for line in row]
     words = sum(line.word_count for line in cells) / len(cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from corpus_pipeline.conversion.pdf.geometry import Box, index_between
@@ -27,6 +28,8 @@ class _Step:
         below: Columns in which the lower line has text.
         numeric: Whether the lower line holds an amount.
         small_start: Whether the lower line's first cell starts with a small letter.
+        wrapped: Whether every cell of the lower line had to go there: its first word did not
+            fit behind the cell above in the width of the column.
     """
 
     y: float
@@ -36,6 +39,7 @@ class _Step:
     below: frozenset[int]
     numeric: bool
     small_start: bool
+    wrapped: bool
 
 
 def bands_of(lines: Sequence[Line]) -> list[list[Line]]:
@@ -87,7 +91,8 @@ def row_separators(
 
 def _steps(rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[float]) -> list[_Step]:
     steps = []
-    for upper, lower in zip(rows, rows[1:], strict=False):
+    edges = _column_edges(rows, xs)
+    for upper, lower in pairwise(rows):
         bottom = max(line.box.bottom for line in upper)
         top = min(line.box.top for line in lower)
         steps.append(
@@ -99,9 +104,30 @@ def _steps(rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[
                 below=frozenset(index_between(xs, line.box.centre_x) for line in lower),
                 numeric=any(is_numeric_cell(line.text) for line in lower),
                 small_start=lower[0].text[:1].islower(),
+                wrapped=all(_is_wrapped(line, upper, edges, xs) for line in lower),
             )
         )
     return steps
+
+
+def _column_edges(rows: Sequence[Sequence[Line]], xs: Sequence[float]) -> dict[int, float]:
+    """Right edge of the text in each column, from cells that stand in one column alone."""
+    edges: dict[int, float] = {}
+    for line in (line for row in rows for line in row):
+        column = index_between(xs, line.box.left + 1)
+        if column == index_between(xs, line.box.right - 1):
+            edges[column] = max(edges.get(column, 0.0), line.box.right)
+    return edges
+
+
+def _is_wrapped(line: Line, upper: Sequence[Line], edges: dict[int, float], xs: Sequence[float]) -> bool:
+    column = index_between(xs, line.box.left + 1)
+    above = [other for other in upper if index_between(xs, other.box.left + 1) == column]
+    if not above:
+        return False
+    last = max(above, key=lambda other: other.box.bottom)
+    room = edges.get(column, last.box.right) - last.box.right
+    return room < line.words[0].box.width + 0.2 * line.size
 
 
 def _gap_between_rows(steps: Sequence[_Step], height: float) -> float | None:
@@ -128,5 +154,6 @@ def _parts(step: _Step, position: int, *, dense: bool, threshold: float | None, 
         return True
     if not starts_row:
         return step.numeric and len(step.below) > max(1.0, 0.4 * columns) if position else True
-    wraps = step.below == {0} and len(step.above) > 1 and step.small_start
-    return not wraps
+    if step.below == {0} and len(step.above) > 1 and step.small_start:
+        return False
+    return not (step.below < step.above and step.wrapped and not step.numeric and step.gap < 0.5 * height)
