@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from corpus_pipeline.embedding import load_model
+from corpus_pipeline.embedding import EmbeddingModel, load_model
 from corpus_pipeline.errors import NothingPublishedError, SearchError
 from corpus_pipeline.index import Publication, publications, read_session
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.retrieval.candidate import Candidate
 from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_ranking, rank_fragments
-from corpus_pipeline.retrieval.repository import SearchTarget, Vector
+from corpus_pipeline.retrieval.repository import SearchTarget
 from corpus_pipeline.retrieval.request import SearchRequest
 from corpus_pipeline.retrieval.result import AcceptedFragment, KeptOut, SearchResult, SkippedCorpus
 from corpus_pipeline.retrieval.trace import Trace
@@ -49,9 +49,13 @@ def search(database: Database, registry: Registry, request: SearchRequest) -> Se
         with trace.stage("scope") as counts:
             published, skipped = _scope(database, registry, request)
             counts.update({"corpora": len(published), "skipped": len(skipped)})
+        with trace.stage("models") as counts:
+            models = _models(published)
+            counts["models"] = len(models)
         with trace.stage("encode") as counts:
-            question = Question(request, _encode(request.query, published), as_of)
-            counts["models"] = len(question.vectors)
+            vectors = {space: model.encode_queries([request.query])[0] for space, model in models.items()}
+            question = Question(request, vectors, as_of)
+            counts["vectors"] = len(vectors)
         with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
             if not _same_pointers(published, publications(reader)):
                 continue
@@ -118,10 +122,10 @@ def _scope(
     return [known[slug] for slug in sorted(set(wanted) - set(missing))], skipped
 
 
-def _encode(query: str, published: Sequence[Publication]) -> dict[str, Vector]:
-    """The query's vector in the space of each generation, made by the model that embedded it."""
-    models = {publication.embedding_fingerprint: publication.embedding for publication in published}
-    return {space: load_model(spec).encode_queries([query])[0] for space, spec in models.items()}
+def _models(published: Sequence[Publication]) -> dict[str, EmbeddingModel]:
+    """For each vector space the model that its generations were embedded with; loaded once a process."""
+    specs = {publication.embedding_fingerprint: publication.embedding for publication in published}
+    return {space: load_model(spec) for space, spec in specs.items()}
 
 
 def _target(publication: Publication) -> SearchTarget:

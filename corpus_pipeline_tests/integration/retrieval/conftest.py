@@ -60,7 +60,7 @@ def serve(database: Database) -> Serve:
         with database.connection() as connection:
             _insert(connection, target, documents, vectors)
             for leaf in leaves(target.table, corpus):
-                index_leaf(connection, leaf, rows=len(documents), dimensions=vectors.shape[1])
+                index_leaf(connection, leaf, rows=len(documents), changed=len(documents), dimensions=vectors.shape[1])
             _record(connection, target, publish=publish)
         return target
 
