@@ -22,7 +22,7 @@ from corpus_pipeline.registry import Registry, load_registry
 from corpus_pipeline.settings import Settings, load_settings
 from corpus_pipeline.store import Database
 
-__all__ = ["EXIT_HELD_BACK", "JsonOption", "State", "app", "main", "state_of"]
+__all__ = ["EXIT_HELD_BACK", "CorpusArgument", "JsonOption", "State", "app", "main", "state_of"]
 
 EXIT_ERROR = 1
 EXIT_HELD_BACK = 3
@@ -42,6 +42,7 @@ app = typer.Typer(
     ),
 )
 
+CorpusArgument = Annotated[str, typer.Argument(help="The corpus, by slug.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 
 

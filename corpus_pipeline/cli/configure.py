@@ -23,9 +23,13 @@ app.add_typer(store_app, name="store")
 def init(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="Folder with your documents.", show_default=False)],
+    as_json: JsonOption = False,
 ) -> None:
     """Write a first, commented corpora.yaml for a folder of documents; it can be ingested as it is."""
     written = write_starter(folder, state_of(context).settings.config)
+    if as_json:
+        print_json({"config": str(written)})
+        return
     out.print(f"wrote {safe(written)}; look at it, then run: corpus-pipeline ingest --all")
 
 
@@ -62,7 +66,7 @@ def schema() -> None:
 
 
 @store_app.command("check")
-def store_check(context: typer.Context) -> None:
+def store_check(context: typer.Context, as_json: JsonOption = False) -> None:
     """Connect, apply pending migrations, and compare the schema with what the migrations made."""
     from corpus_pipeline.store import safe_url
     from corpus_pipeline.store.migrations import demand_no_drift
@@ -72,7 +76,14 @@ def store_check(context: typer.Context) -> None:
     demand_no_drift(url)
     with state.database.connection() as connection:
         row = connection.execute(
-            "SELECT current_setting('server_version') AS server, extversion FROM pg_extension WHERE extname = 'vector'"
+            "SELECT current_setting('server_version') AS postgresql, extversion AS pgvector "
+            "FROM pg_extension WHERE extname = 'vector'"
         ).fetchone()
-    if row is not None:
-        out.print(f"{safe(safe_url(url))}: PostgreSQL {safe(row['server'])}, pgvector {row['extversion']}, no drift")
+    found = {"url": safe_url(url), **(row or {}), "drift": False}
+    if as_json:
+        print_json(found)
+        return
+    out.print(
+        f"{safe(found['url'])}: PostgreSQL {safe(found.get('postgresql'))}, "
+        f"pgvector {safe(found.get('pgvector'))}, no drift"
+    )

@@ -59,7 +59,7 @@ def run_json(run: CorpusRun) -> dict[str, Any]:
         "run_id": run.run_id,
         "error": run.error,
         "stages": {
-            result.stage.value: {"seconds": round(result.seconds, 3), "unchanged": result.unchanged, **result.counts}
+            result.stage.value: {**result.counts, "seconds": round(result.seconds, 3), "unchanged": result.unchanged}
             for result in run.results
         },
         "checks": {

@@ -7,6 +7,7 @@ from typing import Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from corpus_pipeline.cli.failures import failure_lines
 from corpus_pipeline.cli.output import err, safe
 from corpus_pipeline.records import Stage
 from corpus_pipeline.store import StageResult, Verdict
@@ -27,7 +28,6 @@ HIGHLIGHTS: dict[Stage, tuple[str, ...]] = {
 }
 AFTER = {"generation", "recall_at_5"}
 ALWAYS_SHOWN = {"converted", "chunked", "embedded", "generation", "recall_at_5"}
-MAX_DOCUMENTS_SHOWN = 5
 
 
 class LiveObserver:
@@ -85,19 +85,8 @@ class LiveObserver:
 
     def check_finished(self, verdict: Verdict) -> None:
         """Prints failed expectations with the first documents and what to do."""
-        for failure in verdict.failures:
-            critical = failure["severity"] == "critical"
-            mark = "[bold red]✘ check failed[/]" if critical else "[yellow]! warning[/]"
-            self._progress.console.print(
-                f"    {mark} {safe(failure['expectation'])}: expected {safe(failure['expected'])}; "
-                f"found {safe(failure['found'])}"
-            )
-            for document in failure["documents"][:MAX_DOCUMENTS_SHOWN]:
-                detail = failure["details"].get(document, "")
-                self._progress.console.print(f"        {safe(document)}{f' — {safe(detail)}' if detail else ''}")
-            if len(failure["documents"]) > MAX_DOCUMENTS_SHOWN:
-                self._progress.console.print(f"        … and {len(failure['documents']) - MAX_DOCUMENTS_SHOWN} more")
-            self._progress.console.print(f"        to do: {safe(failure['remedy'])}")
+        for line in failure_lines(verdict.failures):
+            self._progress.console.print(line)
 
     def _drop_bar(self) -> None:
         if self._task is not None:

@@ -7,6 +7,7 @@ a terminal: control characters would otherwise move the cursor or change the tit
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ __all__ = ["err", "out", "print_error", "print_json", "safe", "table"]
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
+# JSON escapes C0 itself; these are DEL and C1, zero-width and bidirectional controls, lone surrogates.
+UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
 def safe(value: object) -> str:
@@ -37,15 +40,19 @@ def safe(value: object) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Writes one JSON document to standard output and nothing else."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=_as_json) + "\n")
+    """Writes one JSON document to standard output and nothing else.
+
+    Characters that would command a terminal, turn the direction of text or have no UTF-8 form are escaped.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_as_json)
+    sys.stdout.write(UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()
 ) -> Table:
-    """A table whose cells are made safe; columns named in ``numbers`` are right-aligned."""
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold", expand=False)
+    """A table whose title and cells are made safe; columns named in ``numbers`` are right-aligned."""
+    made = Table(title=safe(title), title_justify="left", title_style="bold", header_style="bold", expand=False)
     for column in columns:
         made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:

@@ -9,7 +9,7 @@ from typing import Any
 from corpus_pipeline import index
 from corpus_pipeline.records import Stage
 from corpus_pipeline.registry import CorpusSpec, Registry
-from corpus_pipeline.store import Connection, Database, Refusal, chain_refusals, load_queries
+from corpus_pipeline.store import Connection, Database, Refusal, Verdict, chain_refusals, latest_verdict, load_queries
 
 __all__ = ["CorpusOverview", "overview"]
 
@@ -30,6 +30,7 @@ class CorpusOverview:
         counts: Figures of the last finished stages, ``None`` for those that have never run.
         generation: The published generation, ``None`` before the first publication.
         blocked: Why the present chain would not be published; empty when it is or may be.
+        verdicts: The newest verdict on the present output of each stage, for stages that have one.
     """
 
     corpus: str
@@ -44,6 +45,7 @@ class CorpusOverview:
     held_at: datetime | None = None
     held_reason: str | None = None
     blocked: list[Refusal] = field(default_factory=list)
+    verdicts: dict[Stage, Verdict] = field(default_factory=dict)
 
 
 def overview(database: Database, registry: Registry) -> list[CorpusOverview]:
@@ -72,4 +74,14 @@ def _corpus(connection: Connection, spec: CorpusSpec) -> CorpusOverview:
         held_at=published.held_at if published else None,
         held_reason=published.held_reason if published else None,
         blocked=chain_refusals(connection, spec) if states else [],
+        verdicts=_verdicts(connection, spec.slug, states),
     )
+
+
+def _verdicts(connection: Connection, corpus: str, states: dict[str, Any]) -> dict[Stage, Verdict]:
+    found = {
+        stage: latest_verdict(connection, corpus, stage, states[stage.value]["output_sha256"])
+        for stage in Stage
+        if stage.value in states
+    }
+    return {stage: verdict for stage, verdict in found.items() if verdict is not None}

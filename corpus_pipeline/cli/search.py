@@ -10,7 +10,7 @@ from corpus_pipeline.cli.app import JsonOption, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe
 from corpus_pipeline.retrieval import SearchRequest, SearchResult
 
-__all__ = ["search"]
+__all__ = ["result_json", "search"]
 
 SNIPPET_CHARACTERS = 240
 
@@ -55,9 +55,17 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
     )
     result = retrieval.search(state.database, state.registry, request)
     if as_json:
-        print_json(result)
+        print_json(result_json(result))
         return
     _print_result(result, explain=explain)
+
+
+def result_json(result: SearchResult) -> dict[str, Any]:
+    """The stable JSON form of a result: its fields, and ``span`` beside ``char_start`` and ``char_end``."""
+    form: dict[str, Any] = result.model_dump(mode="json")
+    for entry in (*form["accepted"], *form["kept_out"]):
+        entry["span"] = [entry["char_start"], entry["char_end"]]
+    return form
 
 
 def _filter(entry: str) -> tuple[str, str]:
@@ -74,11 +82,7 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
         place = " > ".join(hit.section_path)
         page = f", page {hit.page_number}" if hit.page_number else ""
         out.print(f"[bold]{position}. {safe(hit.title or hit.document_id)}[/]  [green]{hit.score:.3f}[/]")
-        out.print(
-            f"   [dim]{safe(hit.source_uri)} [{hit.char_start}:{hit.char_end}]{page}[/]".replace(
-                "[" + str(hit.char_start), r"\[" + str(hit.char_start)
-            )
-        )
+        out.print(f"   [dim]{safe(f'{hit.source_uri} [{hit.char_start}:{hit.char_end}]{page}')}[/]")
         if place:
             out.print(f"   [dim]{safe(place)}[/]")
         out.print(f"   {safe(_snippet(hit.text))}")
