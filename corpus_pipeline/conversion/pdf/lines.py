@@ -13,7 +13,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
 from corpus_pipeline.conversion.pdf.patterns import is_marker_only
 from corpus_pipeline.conversion.pdf.rules import Rule
 
-__all__ = ["Line", "build_lines", "close_gaps", "rows_of", "text_of"]
+__all__ = ["Line", "build_lines", "close_gaps", "rows_of", "rows_of_words", "text_of"]
 
 WORD_GAP = 0.12
 """Words closer than this share of their size are one word, broken by a change of font."""

@@ -11,6 +11,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, build_lines, rows_of
 from corpus_pipeline.conversion.pdf.rules import PageRules
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_currency
+from corpus_pipeline.conversion.pdf.table_heads import head_spans
 from corpus_pipeline.conversion.pdf.table_rows import bands_of, row_separators
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
     Returns:
         The grid, or ``None`` where fewer than two columns or two rows hold text.
     """
+    if not region.grid:
+        words = join_currency(words)
     lines = build_lines(words, region.rules.vertical, enumerator_gap=CELL_ENUMERATOR_GAP)
     if not lines:
         return None
@@ -162,7 +165,7 @@ def _parted_below(rules: PageRules, x: float, y: float) -> bool:
 def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | None:
     """Cells where white space parts the columns."""
     rows = rows_of(lines)
-    columns = join_currency(column_intervals(rows), rows)
+    columns = column_intervals(rows)
     if len(columns) < 2:
         return None
     middles = [(before[1] + after[0]) / 2 for before, after in zip(columns, columns[1:], strict=False)]
@@ -170,6 +173,7 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
     ys = row_separators(bands_of(lines), region.ys, region.box, xs)
     if (len(ys) - 1) * len(columns) > CELL_LIMIT:
         return None
+    heads = head_spans(rows, columns)
     places: dict[tuple[int, int], list[Line]] = {}
     spans: dict[tuple[int, int], int] = {}
     for line in lines:
@@ -177,6 +181,7 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
         first, last = index_between(xs, line.box.left + 1), index_between(xs, line.box.right - 1)
         if last > first:
             first, last = _covered(columns, line, first, last)
+        first, last = heads.get(id(line), (first, last))
         places.setdefault((row, first), []).append(line)
         spans[row, first] = max(spans.get((row, first), 0), last - first + 1)
     return _placed(places, spans, xs, ys)

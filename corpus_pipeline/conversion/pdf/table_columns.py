@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from corpus_pipeline.conversion.pdf.capture import Word
 from corpus_pipeline.conversion.pdf.geometry import merge_intervals
-from corpus_pipeline.conversion.pdf.lines import Line
+from corpus_pipeline.conversion.pdf.lines import Line, rows_of_words
 
 __all__ = ["column_intervals", "join_currency"]
 
@@ -13,7 +16,8 @@ WIDE_CELL = 0.6
 """A cell wider than this share of the table says nothing about single columns."""
 COLUMN_GAP = 1.5
 CURRENCY = frozenset({"$", "€", "£", "¥", "(", "$(", "US$"})
-CLOSING = frozenset({")", "%", ")%", "*", "x", "pts"})
+CLOSING = frozenset({")", "%", ")%"})
+AMOUNT = re.compile(r"\(?[-–—−]?\s*(?:\d|$)")
 
 
 def column_intervals(rows: Sequence[Sequence[Line]]) -> list[tuple[float, float]]:
@@ -54,22 +58,36 @@ def _with_cell(columns: list[tuple[float, float]], left: float, right: float) ->
     return [*columns[:position], (min(start, left), max(end, right)), *columns[position + 1 :]]
 
 
-def join_currency(columns: list[tuple[float, float]], rows: Sequence[Sequence[Line]]) -> list[tuple[float, float]]:
-    """Joins columns of bare currency signs and closing brackets to the amounts they belong to."""
-    kinds = []
-    for left, right in columns:
-        texts = {line.text for row in rows for line in row if min(right, line.box.right) > max(left, line.box.left)}
-        kinds.append("open" if texts and texts <= CURRENCY else "close" if texts and texts <= CLOSING else "")
-    joined: list[tuple[float, float]] = []
-    opening: float | None = None
-    for (left, right), kind in zip(columns, kinds, strict=True):
-        if kind == "close" and joined:
-            joined[-1] = (joined[-1][0], right)
-        elif kind == "open":
-            opening = left if opening is None else opening
-        else:
-            joined.append((left if opening is None else opening, right))
-            opening = None
-    if opening is not None:
-        joined.append((opening, columns[-1][1]))
+def join_currency(words: Iterable[Word]) -> list[Word]:
+    """Joins currency signs, closing brackets and percent signs to the amounts they belong to.
+
+    The sign of a column of amounts often stands far to the left of them, next to the amounts
+    of the column before. A joined word keeps the box of its amount.
+    """
+    joined: list[Word] = []
+    for row in rows_of_words(words):
+        sign: Word | None = None
+        for word in row:
+            if word.text in CURRENCY:
+                joined += [sign] if sign else []
+                sign = word
+            elif sign and AMOUNT.match(word.text):
+                joined.append(replace(word, text=f"{sign.text}{'' if sign.text.endswith('(') else ' '}{word.text}"))
+                sign = None
+            elif word.text in CLOSING and joined and _closes(joined[-1], word):
+                before = joined[-1]
+                space = " " if word.box.left - before.box.right > 0.2 * word.size and word.text != ")" else ""
+                joined[-1] = replace(before, text=f"{before.text}{space}{word.text}")
+            else:
+                joined += [sign, word] if sign else [word]
+                sign = None
+        joined += [sign] if sign else []
     return joined
+
+
+def _closes(before: Word, word: Word) -> bool:
+    return (
+        0 <= word.box.left - before.box.right + 1 < 2.5 * word.size
+        and before.box.overlap_y(word.box) > 0
+        and bool(AMOUNT.search(before.text))
+    )

@@ -100,10 +100,37 @@ def _tables_of(lines: Sequence[Line], rules: PageRules, width: float, height: fl
     tables = _without_overlaps(_ruled_regions(lines, rules, width, height))
     tables += _rule_stacks(lines, rules, tables, width, height)
     tables += _open_tables(_free(lines, tables), width)
-    tables = _without_overlaps(tables)
+    tables = _joined_parts(_without_overlaps(tables), lines)
     for table in tables:
         _take_header_above(table, lines, tables, width)
     return _without_overlaps(tables)
+
+
+def _joined_parts(tables: list[TableRegion], lines: Sequence[Line]) -> list[TableRegion]:
+    """Joins tables of one width that stand right below one another: a head and its body."""
+    joined: list[TableRegion] = []
+    for table in tables:
+        above = joined[-1] if joined else None
+        if above is None or above.grid or table.grid or not _is_part_below(above.box, table.box, lines):
+            joined.append(table)
+            continue
+        above.box = bounding_box([above.box, table.box])
+        above.ys = sorted({*above.ys, *table.ys})
+        above.rules = PageRules(
+            above.rules.horizontal + table.rules.horizontal,
+            above.rules.vertical + table.rules.vertical,
+            above.rules.fills + table.rules.fills,
+        )
+    return joined
+
+
+def _is_part_below(above: Box, below: Box, lines: Sequence[Line]) -> bool:
+    height = median(line.box.height for line in lines)
+    return (
+        -2 <= below.top - above.bottom < 0.75 * height
+        and abs(above.right - below.right) <= 8
+        and (abs(above.left - below.left) <= 8 or above.left > below.left)
+    )
 
 
 def _ruled_regions(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
@@ -164,12 +191,20 @@ def _connected(rules: PageRules) -> list[PageRules]:
 
 
 def _is_grid(region: TableRegion, inside: list[Line], height: float) -> bool:
-    if len(region.xs) < 3 or len(region.ys) < 3 or not region.rules.vertical or region.box.height > 0.97 * height:
+    if len(region.xs) < 3 or len(region.ys) < 3 or region.box.height > 0.97 * height:
+        return False
+    if not region.rules.vertical and not _is_tiled(region):
         return False
     cells = {
         (index_between(region.ys, line.box.centre_y), index_between(region.xs, line.box.centre_x)) for line in inside
     }
     return len(cells) >= 4 and len({row for row, _ in cells}) >= 2 and len({column for _, column in cells}) >= 2
+
+
+def _is_tiled(region: TableRegion) -> bool:
+    """Whether areas side by side, one for each cell, fill the region."""
+    fills = region.rules.fills
+    return len(fills) >= 4 and sum(fill.area for fill in fills) >= 0.85 * region.box.area
 
 
 def _is_banded(region: TableRegion, inside: list[Line], width: float) -> bool:
