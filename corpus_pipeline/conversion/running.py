@@ -20,6 +20,8 @@ from corpus_pipeline.store import StageContext
 
 __all__ = ["convert_planned", "tried_identities"]
 
+_WORKER_DIED = frozenset({QuarantineReason.TIMEOUT, QuarantineReason.OUT_OF_MEMORY, QuarantineReason.CONVERTER_ERROR})
+"""With one of these and no converter named, the worker died before it could say which one it ran."""
 BATCH_CONVERSIONS = 25
 BATCH_BYTES = 8_000_000
 BATCH_SECONDS = 5.0
@@ -65,7 +67,7 @@ def tried_identities(
     outcome: ConversionOutcome, catalogue: Mapping[str, CatalogueEntry]
 ) -> tuple[tuple[str, str], ...]:
     """The converters that were tried with what they are today; all of them when a worker died."""
-    names = outcome.tried or (() if outcome.file_format else (ANY_CONVERTER,))
+    names = outcome.tried or ((ANY_CONVERTER,) if outcome.reason in _WORKER_DIED else ())
     return tuple((name, identity_sha256(name, catalogue)) for name in names)
 
 

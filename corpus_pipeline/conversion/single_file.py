@@ -78,10 +78,11 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
     path = Path(job.path)
     _check_size(path, job)
     file_format = sniff_format(path, job.extension)
+    trace.file_format = file_format.value
     if file_format is FileFormat.ENCRYPTED_OFFICE:
         path = decrypted_copy(path, job.password, Path(tempfile.mkdtemp(prefix="decrypted-")))
         file_format = sniff_format(path, job.extension)
-    trace.file_format = file_format.value
+        trace.file_format = file_format.value
     names = job.candidates or route(file_format, job.requested)
     if file_format in ZIP_FORMATS:
         check_zip(path, file_format, max_expanded_bytes=job.limits["max_expanded_bytes"])
