@@ -3,7 +3,10 @@
 #   make test   the tests
 # Everything installed is inside .venv; everything the demo writes is inside .corpus-demo.
 
-PYTHON ?= $(shell command -v python3.12 || command -v python3.11 || command -v python3)
+# The first interpreter that really runs and is of a supported version (a shim may exist without one).
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))
+PYTHON ?= $(shell for python in python3.11 python3.12 python3; do \
+	$$python -c '$(SUPPORTED)' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -23,8 +26,8 @@ help:
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@command -v $(PYTHON) >/dev/null || { echo "error: no Python found; install Python 3.11 or 3.12, or run: make PYTHON=/path/to/python3.11 ..."; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 12) else "error: Python %d.%d found, 3.11 or 3.12 needed; run: make PYTHON=/path/to/python3.11 ..." % sys.version_info[:2])'
+	@[ -n "$(PYTHON)" ] && $(PYTHON) -c '$(SUPPORTED)' || { \
+		echo "error: no Python 3.11 or 3.12 found; install one, or run: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@echo "setting up $(VENV): about 3 GB, two to five minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --upgrade pip
