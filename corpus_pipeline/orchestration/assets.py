@@ -106,3 +106,5 @@ def _clear_failures(work: Callable[[], Result]) -> Result:
         return work()
     except CorpusPipelineError as error:
         raise Failure(description=str(error), allow_retries=isinstance(error, DatabaseUnreachableError)) from error
+    except Exception as error:
+        raise Failure(description=f"unexpected {type(error).__name__}: {error}", allow_retries=False) from error

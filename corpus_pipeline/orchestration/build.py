@@ -28,7 +28,6 @@ def build_definitions(pipeline: PipelineResource) -> Definitions:
     job = define_asset_job(
         JOB_NAME,
         selection="*",
-        partitions_def=partitions,
         description="From source files to a published generation, for one corpus.",
     )
     return Definitions(
