@@ -7,7 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.conversion.structure import Element, Structure, from_converted, from_docling, from_markdown, table_element
+from benchmarks.conversion.structure import (
+    Element,
+    Structure,
+    from_converted,
+    from_docling,
+    from_markdown,
+    table_element,
+)
 
 Engine = Callable[[Path], Structure]
 
@@ -57,9 +64,7 @@ def _native_converter() -> Any:
     from docling.document_converter import DocumentConverter, PdfFormatOption
     from docling.pipeline.native_pdf_pipeline import NativePdfPipeline
 
-    options = NativePdfPipelineOptions(
-        parser_threads=1, generate_page_images=False, generate_picture_images=False
-    )
+    options = NativePdfPipelineOptions(parser_threads=1, generate_page_images=False, generate_picture_images=False)
     return DocumentConverter(
         format_options={InputFormat.PDF: PdfFormatOption(pipeline_cls=NativePdfPipeline, pipeline_options=options)}
     )

@@ -54,7 +54,7 @@ def main() -> None:
     _use_one_core()
     scores: list[Score] = []
     for engine in arguments.engines:
-        scores += list(_scores_of(engine, arguments.folder, arguments.sets))
+        scores += list(scores_of(engine, arguments.folder, arguments.sets))
     _print_table(scores, arguments.engines, arguments.sets)
     if arguments.worst:
         _print_worst(scores, arguments.worst)
@@ -80,7 +80,7 @@ def _use_one_core() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def _scores_of(engine: str, folder: Path, sets: Iterable[str]) -> Iterable[Score]:
+def scores_of(engine: str, folder: Path, sets: Iterable[str]) -> Iterable[Score]:
     convert = ENGINES[engine]
     files = [(name, path) for name in sets for path in sorted((folder / name).glob("*.pdf"))]
     try:
@@ -136,7 +136,16 @@ def summary(scores: Iterable[Score]) -> dict[str, float]:
 
 
 def _print_table(scores: list[Score], engines: Iterable[str], sets: list[str]) -> None:
-    columns = ("overall", "reading_order", "tables", "headings", "lists", "levels", "seconds_per_page", "surplus_tables")
+    columns = (
+        "overall",
+        "reading_order",
+        "tables",
+        "headings",
+        "lists",
+        "levels",
+        "seconds_per_page",
+        "surplus_tables",
+    )
     print(f"{'engine':18} {'set':10} files " + " ".join(f"{column:>16}" for column in columns))
     for engine in engines:
         own = [score for score in scores if score.engine == engine]
@@ -150,7 +159,9 @@ def _print_table(scores: list[Score], engines: Iterable[str], sets: list[str]) -
 
 def _print_worst(scores: list[Score], count: int) -> None:
     for measure in ("reading_order", "tables", "headings", "lists"):
-        rated = sorted((value, score.set, score.name) for score in scores if (value := getattr(score, measure)) is not None)
+        rated = sorted(
+            (value, score.set, score.name) for score in scores if (value := getattr(score, measure)) is not None
+        )
         print(measure, ", ".join(f"{set_name}/{name} {value:.2f}" for value, set_name, name in rated[:count]))
     for score in scores:
         if score.error:

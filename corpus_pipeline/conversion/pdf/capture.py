@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from corpus_pipeline.conversion.pdf.font_names import FontNames, is_resource_key
 from corpus_pipeline.conversion.pdf.geometry import Box
 from corpus_pipeline.conversion.pdf.rules import PageRules, rules_from_shapes
 
@@ -108,11 +108,12 @@ def font_style(name: str) -> FontStyle:
     )
 
 
-def capture_page(page_backend: Any) -> PageCapture:
+def capture_page(page_backend: Any, font_names: FontNames | None = None) -> PageCapture:
     """Reads a parsed page.
 
     Args:
         page_backend: docling's page backend, valid and not yet unloaded.
+        font_names: Where to look up fonts that docling knows by resource key alone.
 
     Raises:
         ValueError: The page holds more words than a page of text can.
@@ -133,6 +134,8 @@ def capture_page(page_backend: Any) -> PageCapture:
         if word is None:
             continue
         (slanted if turns is None else upright[turns]).append(word)
+    if font_names is not None:
+        _name_fonts([word for words in upright.values() for word in words], page_backend.page_no, font_names)
     main = max(upright, key=lambda turns: (sum(len(word.text) for word in upright[turns]), -turns))
     capture = PageCapture(
         number=page_backend.page_no,
@@ -147,6 +150,21 @@ def capture_page(page_backend: Any) -> PageCapture:
     )
     capture.turned = [word for words in upright.values() for word in words] + slanted
     return _turned(capture, main) if main else capture
+
+
+def _name_fonts(words: list[Word], number: int, font_names: FontNames) -> None:
+    """Gives words set in fonts without a name the style of the font pdfium finds there."""
+    samples: dict[str, Word] = {}
+    for word in words:
+        key = word.font.name
+        if is_resource_key(key) and (key not in samples or len(word.text) > len(samples[key].text)):
+            samples[key] = word
+    if not samples:
+        return
+    names = font_names.on_page(number, {key: word.box for key, word in samples.items()})
+    for word in words:
+        if word.font.name in names:
+            word.font = font_style(names[word.font.name])
 
 
 def _word(cell: Any) -> tuple[Word | None, int | None]:
@@ -199,11 +217,3 @@ def _links(parsed: Any, page_height: float) -> list[tuple[Box, str]]:
         box = link.rect.to_bounding_box().to_top_left_origin(page_height)
         links.append((Box(box.l, box.t, box.r, box.b), str(link.uri)))
     return links
-
-
-def fonts_of(words: list[Word]) -> Counter[str]:
-    """Characters set in each font, by font name."""
-    counted: Counter[str] = Counter()
-    for word in words:
-        counted[word.font.name] += len(word.text)
-    return counted

@@ -73,29 +73,31 @@ def _run(path: Path, password: str | None, first: int, last: int) -> tuple[Any, 
     from docling.datamodel.document import InputDocument
     from docling.datamodel.settings import DocumentLimits
 
+    from corpus_pipeline.conversion.pdf.font_names import FontNames
     from corpus_pipeline.conversion.pdf.pipeline import GeometricPdfPipeline, pipeline_options
 
     # Shapes, and with them ruled tables, are only read while a page image is rendered: a tiny one.
     options = ThreadedDoclingParseBackendOptions(
         parser_threads=1, max_concurrent_results=4, render_scale=0.25, password=password or None
     )
-    pipeline = GeometricPdfPipeline(pipeline_options())
     result = None
-    for start in range(first, last + 1, SLICE_PAGES):
-        source = InputDocument(
-            path_or_stream=path,
-            format=InputFormat.PDF,
-            backend=ThreadedDoclingParseDocumentBackend,
-            backend_options=options,
-            limits=DocumentLimits(page_range=(start, min(last, start + SLICE_PAGES - 1))),
-        )
-        if not source.valid:
-            raise ConversionError(
-                "docling cannot load the PDF although it opens elsewhere",
-                reason=QuarantineReason.CORRUPT,
-                remedy="Open the file in a viewer and export it again.",
+    with FontNames(path, password) as font_names:
+        pipeline = GeometricPdfPipeline(pipeline_options(), font_names)
+        for start in range(first, last + 1, SLICE_PAGES):
+            source = InputDocument(
+                path_or_stream=path,
+                format=InputFormat.PDF,
+                backend=ThreadedDoclingParseDocumentBackend,
+                backend_options=options,
+                limits=DocumentLimits(page_range=(start, min(last, start + SLICE_PAGES - 1))),
             )
-        result = pipeline.execute(source, raises_on_error=True)
+            if not source.valid:
+                raise ConversionError(
+                    "docling cannot load the PDF although it opens elsewhere",
+                    reason=QuarantineReason.CORRUPT,
+                    remedy="Open the file in a viewer and export it again.",
+                )
+            result = pipeline.execute(source, raises_on_error=True)
     if result is None:
         raise ConversionError(
             f"the PDF has no pages {first} to {last}",

@@ -107,8 +107,7 @@ def _repeats(block: PageBlock, seen: _Seen, body_size: float, page_count: int) -
         return False
     if block.size < 1.15 * body_size or is_page_number(block.text):
         return True
-    same = {number for number, text in found if text == block.text}
-    return len(same) >= needed or len(found) > 0.6 * page_count
+    return len({number for number, text in found if text == block.text}) >= needed
 
 
 def _is_set_off(block: PageBlock, page: PageLayout, edge: _Edge, body_size: float) -> bool:

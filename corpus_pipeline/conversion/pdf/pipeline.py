@@ -12,6 +12,7 @@ from docling.pipeline.native_pdf_pipeline import NativePdfPipeline
 
 from corpus_pipeline.conversion.pdf.assembly import assemble_document
 from corpus_pipeline.conversion.pdf.capture import PageCapture, Word, capture_page, font_style
+from corpus_pipeline.conversion.pdf.font_names import FontNames
 from corpus_pipeline.conversion.pdf.geometry import Box
 from corpus_pipeline.conversion.pdf.labels import label_blocks
 from corpus_pipeline.conversion.pdf.lines import build_lines
@@ -38,8 +39,9 @@ class GeometricPdfPipeline(NativePdfPipeline):
     then :meth:`finish`.
     """
 
-    def __init__(self, options: NativePdfPipelineOptions) -> None:
+    def __init__(self, options: NativePdfPipelineOptions, font_names: FontNames | None = None) -> None:
         super().__init__(options)
+        self._font_names = font_names
         self._fonts = FontMeasures()
         self._captures: dict[int, PageCapture] = {}
         self._native: dict[int, list[Any]] = {}
@@ -78,7 +80,7 @@ class GeometricPdfPipeline(NativePdfPipeline):
             self.failed_pages.append(page_backend.page_no)
             return None
         try:
-            self._captures[page.page_no] = capture_page(page_backend)
+            self._captures[page.page_no] = capture_page(page_backend, self._font_names)
             if page.parsed_page is not None:
                 self._native[page.page_no] = _native_words(page.parsed_page)
         except Exception:  # noqa: BLE001 - whatever one page does, the others are read; the page is read natively
