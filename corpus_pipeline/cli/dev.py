@@ -33,11 +33,14 @@ def dev(
     slugs = ", ".join(sorted(state.registry.corpora))
     _demand_free_port(host, port)
     database = state.database  # held open, so that the embedded server outlives Dagster's processes
-    environment = {**os.environ, **dagster_environment(state.settings)}
+    environment = {**os.environ, **dagster_environment(state.settings), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-m", "dagster", "dev", "-m", "corpus_pipeline.definitions", "-h", host, "-p", str(port)]
     err.print(f"corpora: {slugs}\nDagster UI: http://{host}:{port} (a few seconds from now); Ctrl-C stops everything")
     # A session of its own, so that Ctrl-C reaches Dagster once, from here.
-    process = subprocess.Popen(command, env=environment, start_new_session=True)  # noqa: S603 - fixed arguments
+    # In Dagster's own home, where the dagster.yaml that counts is the only one there is.
+    process = subprocess.Popen(  # noqa: S603 - fixed arguments
+        command, env=environment, cwd=environment["DAGSTER_HOME"], start_new_session=True
+    )
     try:
         code = process.wait()
     except KeyboardInterrupt:

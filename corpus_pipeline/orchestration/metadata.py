@@ -65,6 +65,7 @@ def _documents_table(verdict: Verdict) -> str:
         (failure["expectation"], document, failure["details"].get(document, ""))
         for failure in verdict.failures
         for document in failure["documents"]
+        if not (failure["severity"] == "warning" and document in _critical_documents(verdict))
     ]
     if not rows:
         return "No single document is at fault."
@@ -74,6 +75,16 @@ def _documents_table(verdict: Verdict) -> str:
         command = "corpus-pipeline status --json"
         lines.append(f"| … | {len(rows) - MAX_ROWS} more | `{command}` lists all |")
     return "\n".join(lines)
+
+
+def _critical_documents(verdict: Verdict) -> set[str]:
+    """Documents already listed under a critical failure: a warning about them says nothing new."""
+    return {
+        document
+        for failure in verdict.failures
+        if failure["severity"] == "critical"
+        for document in failure["documents"]
+    }
 
 
 def _cell(text: object) -> str:

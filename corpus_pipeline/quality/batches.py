@@ -66,7 +66,7 @@ def _converted_documents(connection: Connection, spec: CorpusSpec) -> Reading:
     rows += [
         {
             "document_id": file.document_id,
-            "quarantined": f"{file.reason.value}: {file.message}",
+            "quarantined": f"{file.reason.value}: {'. '.join(file.message.splitlines())}",
             "effective_converter": None,
             "characters": None,
         }

@@ -24,7 +24,7 @@ def _at_most(column: str, value: float) -> dict[str, object]:
     return {"column": column, "max_value": value}
 
 
-def _between(
+def _between(  # noqa: PLR0913 - the six parts of a rule
     name: str,
     arguments: dict[str, object],
     severity: Severity,
@@ -32,9 +32,10 @@ def _between(
     remedy: str,
     *,
     per_document: bool = False,
+    detail: str = "",
 ) -> Rule:
     batch = DOCUMENTS_BATCH if per_document else CORPUS_BATCH
-    return Rule(name, batch, "ExpectColumnValuesToBeBetween", arguments, severity, expected, remedy)
+    return Rule(name, batch, "ExpectColumnValuesToBeBetween", arguments, severity, expected, remedy, detail)
 
 
 def _absent(name: str, column: str, severity: Severity, expected: str, remedy: str) -> Rule:
@@ -96,6 +97,7 @@ def _converted_documents(spec: CorpusSpec) -> tuple[Rule, ...]:
             "critical",
             f"at most {gates.max_quarantined_ratio:.0%} of the files to be quarantined",
             "Repair or exclude the files listed, or raise gates.max_quarantined_ratio of this corpus.",
+            detail="quarantined",
         ),
         _absent(
             "not_quarantined",
