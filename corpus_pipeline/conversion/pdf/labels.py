@@ -34,15 +34,17 @@ class BodyStyle:
 
     size: float
     bold: bool
+    monospaced: bool
 
 
 def body_style(pages: Sequence[PageLayout]) -> BodyStyle | None:
     """The size and weight of most characters; ``None`` for a document without text."""
     sizes: Counter[float] = Counter()
-    bold = 0
+    bold = monospaced = 0
     for line in (line for page in pages for block in page.blocks for line in block.lines):
         sizes[round(line.size * 2) / 2] += len(line.text)
         bold += len(line.text) if line.bold else 0
+        monospaced += len(line.text) if line.monospaced else 0
     if not sizes:
         return None
     text_only: Counter[float] = Counter()
@@ -57,7 +59,7 @@ def body_style(pages: Sequence[PageLayout]) -> BodyStyle | None:
     def support(size: float) -> tuple[float, float]:
         return counted[size] + 0.5 * (counted[size + 0.5] + counted[size - 0.5]), -size
 
-    return BodyStyle(max(counted, key=support), bold * 2 > sizes.total())
+    return BodyStyle(max(counted, key=support), bold * 2 > sizes.total(), monospaced * 2 > sizes.total())
 
 
 def label_blocks(pages: Sequence[PageLayout], outline: Collection[tuple[str, int | None]] = ()) -> None:
@@ -96,7 +98,7 @@ def _label(
     block: PageBlock, page: PageLayout, body: BodyStyle, bookmarks: Collection[tuple[str, int | None]]
 ) -> BlockLabel:
     text = block.text
-    if all(line.monospaced for line in block.lines) and not all(line.bold for line in block.lines) and len(text) > 3:
+    if not body.monospaced and _is_code(block):
         return BlockLabel.CODE
     if is_caption(text) and block.size <= 1.1 * body.size and _is_caption_like(block, page):
         return BlockLabel.CAPTION
@@ -142,9 +144,28 @@ def _is_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
         if (not listed or numbered) and size >= 0.93 * body.size:
             return True
     if len(block.lines) == 1 and looks_numbered_deep(text) and block.word_count <= 12 and size >= 0.95 * body.size:
-        return True
+        return not _is_listed(block, page)
     capitals = letters >= 5 and text.upper() == text and len(block.lines) <= 2
     return capitals and size >= 0.9 * body.size and _stands_alone(block, page)
+
+
+def _is_code(block: PageBlock) -> bool:
+    monospaced = all(line.monospaced for line in block.lines) and len(block.text) > 3
+    return monospaced and not all(line.bold for line in block.lines)
+
+
+def _is_listed(block: PageBlock, page: PageLayout) -> bool:
+    """Whether numbered lines stand right above or below: entries of a table of contents."""
+    height = block.lines[0].box.height
+    return any(
+        other is not block
+        and other.grid is None
+        and len(other.lines) == 1
+        and abs(other.size - block.size) < 0.05 * block.size
+        and (is_section_number(other.text) or is_list_item(other.text))
+        and -2 <= max(other.box.top - block.box.bottom, block.box.top - other.box.bottom) < 1.2 * height
+        for other in page.blocks
+    )
 
 
 def _stands_alone(block: PageBlock, page: PageLayout) -> bool:

@@ -13,7 +13,7 @@ from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
 from corpus_pipeline.conversion.pdf.patterns import is_marker_only
 from corpus_pipeline.conversion.pdf.rules import Rule
 
-__all__ = ["Line", "build_lines", "close_gaps", "rows_of", "rows_of_words", "text_of"]
+__all__ = ["CODE_GAP", "LINE_GAP", "Line", "build_lines", "close_gaps", "rows_of", "rows_of_words", "text_of"]
 
 WORD_GAP = 0.12
 """Words closer than this share of their size are one word, broken by a change of font."""
@@ -23,6 +23,8 @@ STRETCHED_GAP = 1.35
 """The widest gap, in sizes, that justified setting makes between two words of a line."""
 WIDEST_GAP = 5.0
 """The widest gap, in sizes, that is closed because the lines around run across it."""
+CODE_GAP = 30.0
+"""The widest gap, in sizes, inside a line of code, where spaces align what stands below one another."""
 MARKER_GAP = 4.0
 """The widest gap, in sizes, between the marker of a list item or section and its text."""
 
@@ -52,7 +54,11 @@ class Line:
 
 
 def build_lines(
-    words: Iterable[Word], verticals: Sequence[Rule] = (), *, enumerator_gap: float = MARKER_GAP
+    words: Iterable[Word],
+    verticals: Sequence[Rule] = (),
+    *,
+    enumerator_gap: float = MARKER_GAP,
+    code_gap: float = LINE_GAP,
 ) -> list[Line]:
     """Joins words into lines.
 
@@ -61,14 +67,16 @@ def build_lines(
         verticals: Vertical rules; a line never crosses one.
         enumerator_gap: Widest gap, in sizes, between a number such as ``2.`` and its text;
             in a table a number with white space behind it is a cell of its own.
+        code_gap: Widest gap, in sizes, between two words in a monospaced font.
 
     Returns:
         Lines, top to bottom and then left to right.
     """
+    gaps = _Gaps(enumerator_gap, code_gap)
     lines = [
         _line(run)
         for row in rows_of_words(words)
-        for run in _runs(row, [rule for rule in verticals if rule.spans(row[0].box.centre_y)], enumerator_gap)
+        for run in _runs(row, [rule for rule in verticals if rule.spans(row[0].box.centre_y)], gaps)
     ]
     lines.sort(key=lambda line: (line.box.top, line.box.left))
     return lines
@@ -158,8 +166,18 @@ def text_of(words: Sequence[Word]) -> str:
     parts = [words[0].text]
     for before, after in zip(words, words[1:], strict=False):
         gap = -before.box.overlap_x(after.box)
-        parts.append(after.text if gap < WORD_GAP * min(before.size, after.size) else f" {after.text}")
+        if gap < WORD_GAP * min(before.size, after.size):
+            parts.append(after.text)
+        else:
+            parts.append(" " * _space_count(before, after, gap) + after.text)
     return "".join(parts)
+
+
+def _space_count(before: Word, after: Word, gap: float) -> int:
+    """One space, or in code as many as the page shows."""
+    if not (before.font.monospaced and after.font.monospaced):
+        return 1
+    return max(1, round(gap * len(before.text) / before.box.width))
 
 
 def _side_by_side(first: Box, second: Box) -> bool:
@@ -169,7 +187,15 @@ def _side_by_side(first: Box, second: Box) -> bool:
     return higher < 2.2 * lower or lower < 4 or abs(first.bottom - second.bottom) < 0.3 * higher
 
 
-def _runs(row: list[Word], verticals: list[Rule], enumerator_gap: float) -> list[list[Word]]:
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """Widest gaps, in sizes, behind an enumerator and between words of code."""
+
+    enumerator: float
+    code: float
+
+
+def _runs(row: list[Word], verticals: list[Rule], widest: _Gaps) -> list[list[Word]]:
     """Splits a row where columns or cells part."""
     gaps = [-before.box.overlap_x(after.box) for before, after in zip(row, row[1:], strict=False)]
     runs = [[row[0]]]
@@ -178,7 +204,7 @@ def _runs(row: list[Word], verticals: list[Rule], enumerator_gap: float) -> list
         before = run[-1]
         parted = any(
             before.box.right - 1.5 <= rule.position <= word.box.left + 1.5 for rule in verticals
-        ) or not _joins(run, word, gaps, position, enumerator_gap)
+        ) or not _joins(run, word, gaps, position, widest)
         if parted:
             runs.append([word])
         else:
@@ -186,7 +212,7 @@ def _runs(row: list[Word], verticals: list[Rule], enumerator_gap: float) -> list
     return runs
 
 
-def _joins(run: list[Word], word: Word, gaps: list[float], position: int, enumerator_gap: float) -> bool:
+def _joins(run: list[Word], word: Word, gaps: list[float], position: int, widest: _Gaps) -> bool:
     before, gap = run[-1], gaps[position]
     size = max(before.size, word.size) if min(before.size, word.size) > 4 else 8.0
     size = min(size, 1.6 * min(before.size, word.size)) if min(before.size, word.size) > 4 else size
@@ -194,8 +220,10 @@ def _joins(run: list[Word], word: Word, gaps: list[float], position: int, enumer
         return gap > -0.6 * max(1.0, min(before.box.width, word.box.width)) or before.font == word.font
     if is_marker_only(" ".join(word.text for word in run[-2:])) and len(run) <= 2:
         bullet = not any(character.isalnum() for character in before.text)
-        if gap <= (MARKER_GAP if bullet else enumerator_gap) * size:
+        if gap <= (MARKER_GAP if bullet else widest.enumerator) * size:
             return True
+    if before.font.monospaced and word.font.monospaced and gap <= widest.code * size:
+        return True
     return gap <= STRETCHED_GAP * size and _is_stretched(gaps, position, size)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from corpus_pipeline.conversion.pdf.blocks import BlockLabel, PageBlock, build_blocks
 from corpus_pipeline.conversion.pdf.capture import PageCapture, Word
 from corpus_pipeline.conversion.pdf.geometry import Box
-from corpus_pipeline.conversion.pdf.lines import Line, build_lines, close_gaps
+from corpus_pipeline.conversion.pdf.lines import CODE_GAP, LINE_GAP, Line, build_lines, close_gaps
 from corpus_pipeline.conversion.pdf.table_cells import read_table
 from corpus_pipeline.conversion.pdf.table_regions import find_tables
 
@@ -44,7 +44,10 @@ def lay_out(capture: PageCapture) -> PageLayout:
     """Builds blocks from the words and rules of a page whose words have nominal sizes."""
     width, height = capture.frame_width, capture.frame_height
     capture.words += _drawn_bullets(capture)
-    lines = close_gaps(build_lines(capture.words, capture.rules.vertical), capture.rules.vertical)
+    # Text that is monospaced throughout is a typescript: gaps in it part columns, as elsewhere.
+    code_gap = LINE_GAP if _is_typescript(capture.words) else CODE_GAP
+    lines = build_lines(capture.words, capture.rules.vertical, code_gap=code_gap)
+    lines = close_gaps(lines, capture.rules.vertical)
     blocks = []
     for region in find_tables(lines, capture.rules, width, height):
         words = [word for word in capture.words if region.box.holds_centre_of(word.box)]
@@ -59,6 +62,11 @@ def lay_out(capture: PageCapture) -> PageLayout:
     blocks += build_blocks(free, capture.rules)
     blocks += _turned_blocks(capture.turned)
     return PageLayout(capture.number, width, height, blocks, _emptied(capture))
+
+
+def _is_typescript(words: Sequence[Word]) -> bool:
+    monospaced = sum(len(word.text) for word in words if word.font.monospaced)
+    return 2 * monospaced > sum(len(word.text) for word in words)
 
 
 def _drawn_bullets(capture: PageCapture) -> list[Word]:

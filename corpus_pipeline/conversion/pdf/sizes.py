@@ -106,7 +106,7 @@ def _reach(text: str) -> tuple[bool, bool]:
 def _stretch_monospaced(word: Word) -> None:
     """Repairs fonts that state no height: in a monospaced font the advance tells the size."""
     em = word.box.width / len(word.text) / MONOSPACED_ADVANCE
-    if word.size < 0.6 * em:
+    if word.size < 0.9 * em:
         word.size = em
         middle = word.box.centre_y
         word.box = Box(word.box.left, middle - em / 2, word.box.right, middle + em / 2)

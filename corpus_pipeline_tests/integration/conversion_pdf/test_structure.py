@@ -204,11 +204,11 @@ def test_code_keeps_lines_and_indentation(tmp_path, pages, convert):
     def page(canvas):
         pages.paragraph(canvas, 72, 100, pages.PARAGRAPH)
         pages.text(canvas, 72, 180, "def double(number):", font="Courier")
-        pages.text(canvas, 72 + 4 * 6, 192, "return 2 * number", font="Courier")
+        pages.text(canvas, 72 + 4 * 6, 192, "return 2 * number     # exact", font="Courier")
 
     document = convert(pages.draw(tmp_path / "a.pdf", page))
 
-    assert kinds(document, KINDS.CODE) == ["def double(number):\n    return 2 * number"]
+    assert kinds(document, KINDS.CODE) == ["def double(number):\n    return 2 * number     # exact"]
 
 
 def test_same_file_gives_the_same_document(tmp_path, pages, convert):
