@@ -36,6 +36,8 @@ def dev(
     environment = {**os.environ, **dagster_environment(state.settings), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-m", "dagster", "dev", "-m", "corpus_pipeline.definitions", "-h", host, "-p", str(port)]
     err.print(f"corpora: {slugs}\nDagster UI: http://{host}:{port} (a few seconds from now); Ctrl-C stops everything")
+    # A shell starts background jobs with interrupts ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A session of its own, so that Ctrl-C reaches Dagster once, from here.
     # In Dagster's own home, where the dagster.yaml that counts is the only one there is.
     process = subprocess.Popen(  # noqa: S603 - fixed arguments

@@ -24,7 +24,7 @@ def _at_most(column: str, value: float) -> dict[str, object]:
     return {"column": column, "max_value": value}
 
 
-def _between(  # noqa: PLR0913 - the six parts of a rule
+def _between(
     name: str,
     arguments: dict[str, object],
     severity: Severity,
