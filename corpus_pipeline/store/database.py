@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import errors as pg_errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -33,15 +33,21 @@ Connection = psycopg.Connection[dict[str, Any]]
 MIN_POSTGRES = 160000
 MIN_PGVECTOR = (0, 8)
 CONNECT_TIMEOUT_SECONDS = 10
+LOGIN_REFUSED = re.compile(
+    r"password authentication failed|no password supplied|no pg_hba\.conf entry|role \".*\" does not exist"
+)
+NO_DATABASE = re.compile(r"database \".*\" does not exist")
+# The server is there; it ended this statement. A deadlock is not among them: trying again is right for it.
+ABANDONED = (pg_errors.QueryCanceled, pg_errors.LockNotAvailable, pg_errors.OutOfMemory, pg_errors.ProgramLimitExceeded)
 
 
 def safe_url(url: str) -> str:
-    """The URL without its password, for messages and logs.
+    """The URL without its password, for messages and logs; one that should have been encoded is hidden too.
 
     >>> safe_url("postgresql://u:secret@db:5432/corpus")
     'postgresql://u@db:5432/corpus'
     """
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1@", re.sub(r"password=[^&]*", "password=…", url))
+    return re.sub(r"(://[^:/@]*):.*@", r"\1@", re.sub(r"password=[^&]*", "password=…", url))
 
 
 @contextmanager
@@ -54,7 +60,7 @@ def translate_errors(url: str = "") -> Iterator[None]:
     shown = safe_url(url) if url else "the database"
     try:
         yield
-    except (pg_errors.DiskFull, pg_errors.OutOfMemory) as error:
+    except pg_errors.DiskFull as error:
         raise DiskFullError(
             f"{shown} has no space left: {_first_line(error)}",
             remedy="Free space where the database keeps its data, then run this again; nothing was published.",
@@ -74,22 +80,23 @@ def _first_line(error: BaseException) -> str:
 
 def _connection_error(error: psycopg.OperationalError, shown: str) -> StoreError:
     text = str(error)
-    if (
-        "password authentication failed" in text
-        or "no password supplied" in text
-        or ("role" in text and "does not exist" in text)
-    ):
+    if LOGIN_REFUSED.search(text):
         return DatabaseAuthenticationError(
             f"{shown} refuses the login: {_first_line(error)}",
             remedy="Correct user and password in CORPUS_DATABASE_URL.",
         )
-    if "database" in text and "does not exist" in text:
+    if NO_DATABASE.search(text):
         return DatabaseUnreachableError(
             f"{shown}: {_first_line(error)}",
             remedy="Create the database (createdb) or correct its name in CORPUS_DATABASE_URL.",
         )
     if "No space left" in text:
         return DiskFullError(f"{shown} has no space left", remedy="Free space where the database keeps its data.")
+    if isinstance(error, ABANDONED):
+        return StoreError(
+            f"{shown} gave up a statement: {_first_line(error)}",
+            remedy="Run this again; if it comes back, see the server's log and its limits on memory and time.",
+        )
     return DatabaseUnreachableError(
         f"{shown} cannot be reached: {_first_line(error)}",
         remedy="Start the server, or correct CORPUS_DATABASE_URL; unset it to use the embedded database.",
@@ -193,19 +200,36 @@ def database_url(settings: Settings) -> str:
 
     Raises:
         StoreError: The embedded server cannot start.
-        DatabaseUnreachableError: ``CORPUS_DATABASE_URL`` is no PostgreSQL URL.
+        DatabaseUnreachableError: ``CORPUS_DATABASE_URL`` is no PostgreSQL URL, or none that can be read.
     """
     if settings.database_url is None:
         from corpus_pipeline.store.embedded import start_embedded_server
 
         return start_embedded_server(settings.state_folder, version=settings.embedded_postgres_version)
     url = settings.database_url.get_secret_value()
-    if urlsplit(url).scheme not in {"postgresql", "postgres"}:
+    scheme, separator, _ = url.partition("://")
+    if not separator or scheme not in {"postgresql", "postgres"}:
         raise DatabaseUnreachableError(
-            f"CORPUS_DATABASE_URL starts with {urlsplit(url).scheme or 'no scheme'!r}, expected postgresql://",
+            f"CORPUS_DATABASE_URL starts with {scheme if separator else 'no scheme'!r}, expected postgresql://",
             remedy="Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE.",
         )
+    if not _is_well_formed(url):
+        # libpq's own message would quote the part it cannot read, which may be the password.
+        raise DatabaseUnreachableError(
+            "CORPUS_DATABASE_URL cannot be read as a URL",
+            remedy="Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE, with special characters of user and "
+            "password percent-encoded: %40 for @, %2F for /, %25 for %.",
+        )
     return url
+
+
+def _is_well_formed(url: str) -> bool:
+    authority = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return False
+    return authority.count("@") <= 1
 
 
 def check_server(url: str) -> None:
