@@ -1,6 +1,6 @@
 """Builds the binary files of the example corpora. They are committed; run this only to change them.
 
-    .venv/bin/python examples/build_binaries.py
+.venv/bin/python examples/build_binaries.py
 """
 
 from __future__ import annotations
@@ -10,22 +10,37 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 OLD_REFUND_TEXT = [
-    ("Refund period", "Customers may ask for a refund within 14 days of the purchase. The request must state a reason, and "
-     "the reason must be checked by the account manager before the refund is approved. After 14 days no refund is "
-     "possible, whatever the reason."),
-    ("Amount", "A processing fee of 10 percent is kept. Annual plans are refunded at half of the remaining value. Monthly "
-     "plans are not refunded once the month has begun."),
-    ("Payment", "Refunds are paid by voucher only. The voucher is valid for twelve months and cannot be exchanged for money."),
+    (
+        "Refund period",
+        "Customers may ask for a refund within 14 days of the purchase. The request must state a reason, and "
+        "the reason must be checked by the account manager before the refund is approved. After 14 days no refund is "
+        "possible, whatever the reason.",
+    ),
+    (
+        "Amount",
+        "A processing fee of 10 percent is kept. Annual plans are refunded at half of the remaining value. Monthly "
+        "plans are not refunded once the month has begun.",
+    ),
+    (
+        "Payment",
+        "Refunds are paid by voucher only. The voucher is valid for twelve months and cannot be exchanged for money.",
+    ),
 ]
 PASSWORD_RESET = [
     ("Resetting the password of a customer", None),
-    ("Before you begin", "Ask for the customer number and the last invoice amount. Never ask for the present password."),
+    (
+        "Before you begin",
+        "Ask for the customer number and the last invoice amount. Never ask for the present password.",
+    ),
     ("Steps", None),
     ("1.", "Open the customer in the console and choose Security."),
     ("2.", "Choose Send reset link. The link is valid for 20 minutes."),
     ("3.", "Stay on the line until the customer has set the new password."),
-    ("If the link does not arrive", "Check the address in the delivery log. When the mailbox refuses the message, send the link "
-     "to the billing contact instead and note it in the ticket."),
+    (
+        "If the link does not arrive",
+        "Check the address in the delivery log. When the mailbox refuses the message, send the link "
+        "to the billing contact instead and note it in the ticket.",
+    ),
 ]
 
 
@@ -72,12 +87,21 @@ def _travel_expenses(path: Path) -> None:
     document.core_properties.title = "Travel expenses"
     document.add_heading("Travel expenses", level=1)
     document.add_heading("Trains and flights", level=2)
-    document.add_paragraph("Journeys of up to five hours are made by train, second class. Flights are booked in economy class "
-                           "and at least fourteen days ahead.")
+    document.add_paragraph(
+        "Journeys of up to five hours are made by train, second class. Flights are booked in economy class "
+        "and at least fourteen days ahead."
+    )
     document.add_heading("Hotels", level=2)
-    document.add_paragraph("A night may cost up to the amount below. More needs the approval of the manager before booking.")
-    rows = [("City", "Limit per night", "Breakfast"), ("Lisbon", "140 euros", "included"), ("Oslo", "190 euros", "included"),
-            ("Toronto", "170 euros", "up to 18 euros"), ("elsewhere", "120 euros", "up to 15 euros")]
+    document.add_paragraph(
+        "A night may cost up to the amount below. More needs the approval of the manager before booking."
+    )
+    rows = [
+        ("City", "Limit per night", "Breakfast"),
+        ("Lisbon", "140 euros", "included"),
+        ("Oslo", "190 euros", "included"),
+        ("Toronto", "170 euros", "up to 18 euros"),
+        ("elsewhere", "120 euros", "up to 15 euros"),
+    ]
     table = document.add_table(rows=0, cols=3)
     table.style = "Table Grid"
     for row in rows:
@@ -134,10 +158,23 @@ def _slides(path: Path) -> None:
     deck = Presentation()
     for title, lines in [
         ("How Relay delivers a message", ["From the API call to the telephone in under two seconds"]),
-        ("Components", ["The gateway accepts messages and answers with an id", "The router chooses the operator by price and "
-                        "quality", "The connector speaks the operator's protocol", "The recorder keeps delivery receipts"]),
-        ("When an operator fails", ["The router measures the share of delivered messages every minute", "Below 90 percent it moves "
-                                    "the traffic to the second operator", "It moves back after 15 minutes above 97 percent"]),
+        (
+            "Components",
+            [
+                "The gateway accepts messages and answers with an id",
+                "The router chooses the operator by price and quality",
+                "The connector speaks the operator's protocol",
+                "The recorder keeps delivery receipts",
+            ],
+        ),
+        (
+            "When an operator fails",
+            [
+                "The router measures the share of delivered messages every minute",
+                "Below 90 percent it moves the traffic to the second operator",
+                "It moves back after 15 minutes above 97 percent",
+            ],
+        ),
     ]:
         slide = deck.slides.add_slide(deck.slide_layouts[1])
         slide.shapes.title.text = title
@@ -190,20 +227,44 @@ def main() -> None:
     policies, product, support = HERE / "policies", HERE / "product_docs", HERE / "support"
     _pdf(policies / "training" / "refund-training-2023.pdf", "Refund policy", list(OLD_REFUND_TEXT))
     _travel_expenses(policies / "travel-expenses.docx")
-    _incident_policy(policies / "security-incident-policy-v1.docx", "v1", "24 hours", "The system owner is told by e-mail.")
+    _incident_policy(
+        policies / "security-incident-policy-v1.docx", "v1", "24 hours", "The system owner is told by e-mail."
+    )
     _incident_policy(
         policies / "security-incident-policy-v2.odt", "v2", "one hour", "The duty lead opens a conference call at once."
     )
-    _workbook(policies / "hr" / "salary-bands.xlsx", {"Bands 2026": [
-        ("Band", "From (euros)", "To (euros)"), ("E1", 38000, 46000), ("E2", 45000, 57000), ("E3", 56000, 72000),
-        ("M1", 70000, 90000)]})
+    _workbook(
+        policies / "hr" / "salary-bands.xlsx",
+        {
+            "Bands 2026": [
+                ("Band", "From (euros)", "To (euros)"),
+                ("E1", 38000, 46000),
+                ("E2", 45000, 57000),
+                ("E3", 56000, 72000),
+                ("M1", 70000, 90000),
+            ]
+        },
+    )
     _encrypted_pdf(policies / "acquisition-plan.pdf")
     _truncated_docx(policies / "supplier-contract.docx")
-    _workbook(product / "pricing.xlsx", {
-        "Plans": [("Plan", "Monthly fee (euros)", "Messages included", "Price of a further message (euros)"),
-                  ("Free", 0, 500, "not sold"), ("Pro", 49, 10000, 0.012), ("Enterprise", 900, 500000, 0.007)],
-        "Numbers": [("Country", "Setup (euros)", "Monthly rent (euros)"), ("Portugal", 5, 2), ("Brazil", 15, 6),
-                    ("Norway", 5, 3), ("Canada", 3, 1)]})
+    _workbook(
+        product / "pricing.xlsx",
+        {
+            "Plans": [
+                ("Plan", "Monthly fee (euros)", "Messages included", "Price of a further message (euros)"),
+                ("Free", 0, 500, "not sold"),
+                ("Pro", 49, 10000, 0.012),
+                ("Enterprise", 900, 500000, 0.007),
+            ],
+            "Numbers": [
+                ("Country", "Setup (euros)", "Monthly rent (euros)"),
+                ("Portugal", 5, 2),
+                ("Brazil", 15, 6),
+                ("Norway", 5, 3),
+                ("Canada", 3, 1),
+            ],
+        },
+    )
     _slides(product / "architecture.pptx")
     _getting_started(product / "getting-started.epub")
     _docx(support / "password-reset.docx", PASSWORD_RESET[0][0], PASSWORD_RESET)
