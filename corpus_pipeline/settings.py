@@ -19,6 +19,12 @@ from corpus_pipeline.errors import SettingsError
 __all__ = ["Settings", "load_settings"]
 
 
+def _default_config() -> Path:
+    """``corpora.yaml`` here; in a checkout that has none of its own, the one of the examples."""
+    own, examples = Path("corpora.yaml"), Path("examples/corpora.yaml")
+    return examples if examples.is_file() and not own.exists() else own
+
+
 class Settings(BaseSettings):
     """Where the registry, the state and the database are.
 
@@ -35,7 +41,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CORPUS_", extra="ignore", frozen=True)
 
-    config: Path = Field(default_factory=lambda: _default_config())
+    config: Path = Field(default_factory=_default_config)
     home: Path | None = None
     database_url: SecretStr | None = None
     embedded_postgres_version: Literal[16, 18] = 18
@@ -51,20 +57,13 @@ class Settings(BaseSettings):
     @property
     def worker_count(self) -> int:
         """Number of worker processes, at least 1."""
-        return (
-            self.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-        )
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return self.workers or available or 1
 
     @property
     def decision_date(self) -> date:
         """``as_of`` or today in UTC."""
         return self.as_of or datetime.now(UTC).date()
-
-
-def _default_config() -> Path:
-    """``corpora.yaml`` here; in a checkout that has none of its own, the one of the examples."""
-    own, examples = Path("corpora.yaml"), Path("examples/corpora.yaml")
-    return examples if examples.is_file() and not own.exists() else own
 
 
 def load_settings(**overrides: object) -> Settings:

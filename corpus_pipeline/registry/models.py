@@ -96,8 +96,8 @@ class VersionsSpec(Spec):
     independent: tuple[str, ...] = Field((), description="Relative paths that are versions of nothing else.")
     text_status: Literal["effect", "lifecycle"] = Field(
         "effect",
-        description="What a status field in a text (Draft, Rejected, Withdrawn) decides: whether the document can replace "
-        "others (effect), or also its lifecycle.",
+        description="What a status field in a text (Draft, Rejected, Withdrawn) decides: whether the document can "
+        "replace others (effect), or also its lifecycle.",
     )
 
 
