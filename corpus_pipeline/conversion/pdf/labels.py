@@ -25,6 +25,7 @@ LARGER = 1.12
 MUCH_LARGER = 1.2
 LONGEST_HEADING = 170
 OPEN_END = re.compile(r"[,;]$|[a-z]\.$")
+BRACKETED = re.compile(r"^[\[(<{].*[\])>}]$")
 CAPTION_DISTANCE = 30.0
 
 
@@ -112,7 +113,12 @@ def _label(
 
 
 def _is_bookmarked(block: PageBlock, page: PageLayout, bookmarks: Collection[tuple[str, int | None]]) -> bool:
-    return len(block.lines) <= 3 and (_bare(block.text), page.number) in bookmarks
+    """Whether a bookmark names the block; of several with its text, as in a table of contents, the most prominent."""
+    bare = _bare(block.text)
+    if len(block.lines) > 3 or (bare, page.number) not in bookmarks:
+        return False
+    same = [other for other in page.blocks if other.lines and _bare(other.text) == bare]
+    return max(same, key=lambda other: (other.size, other.lines[0].bold, other.box.top)) is block
 
 
 def _is_caption_like(block: PageBlock, page: PageLayout) -> bool:
@@ -132,7 +138,7 @@ def _is_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
         return False
     size = block.size
     larger = size >= LARGER * body.size
-    if OPEN_END.search(text) and not (larger and len(block.lines) == 1):
+    if BRACKETED.match(text) or (OPEN_END.search(text) and not (larger and len(block.lines) == 1)):
         return False
     listed, numbered = is_list_item(text), is_section_number(text)
     bold = all(line.bold for line in block.lines)
@@ -140,9 +146,9 @@ def _is_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
         return True
     if bold and not body.bold:
         if text.endswith(":"):
-            return len(block.lines) == 1 and _stands_alone(block, page)
+            return len(block.lines) == 1 and _stands_alone(block, page) and not _is_term(block, page)
         if (not listed or numbered) and size >= 0.93 * body.size:
-            return True
+            return numbered or not _heads_short_lines(block, page)
     if len(block.lines) == 1 and looks_numbered_deep(text) and block.word_count <= 12 and size >= 0.95 * body.size:
         return not _is_listed(block, page)
     capitals = letters >= 5 and text.upper() == text and len(block.lines) <= 2
@@ -152,6 +158,39 @@ def _is_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
 def _is_code(block: PageBlock) -> bool:
     monospaced = all(line.monospaced for line in block.lines) and len(block.text) > 3
     return monospaced and not all(line.bold for line in block.lines)
+
+
+def _below(block: PageBlock, page: PageLayout) -> PageBlock | None:
+    """The nearest block of text under a block."""
+    under = [
+        other
+        for other in page.blocks
+        if other is not block
+        and other.lines
+        and other.box.overlap_x(block.box) > 0
+        and other.box.top >= block.box.bottom - 2
+    ]
+    return min(under, key=lambda other: other.box.top, default=None)
+
+
+def _is_term(block: PageBlock, page: PageLayout) -> bool:
+    """Whether the block is a term whose indented explanation follows."""
+    below = _below(block, page)
+    return below is not None and below.box.left > block.box.left + block.size and not is_list_item(below.text)
+
+
+def _heads_short_lines(block: PageBlock, page: PageLayout) -> bool:
+    """Whether short lines follow without a gap, as the address follows a name."""
+    below = _below(block, page)
+    if below is None or below.grid is not None or below.box.top - block.box.bottom > 0.45 * block.lines[0].box.height:
+        return False
+    return (
+        abs(below.box.left - block.box.left) < block.size
+        and below.box.width < 0.45 * page.width
+        and not below.text.endswith((".", ":"))
+        and not is_list_item(below.text)
+        and below.word_count < 7 * len(below.lines)
+    )
 
 
 def _is_listed(block: PageBlock, page: PageLayout) -> bool:

@@ -119,7 +119,7 @@ def rules_from_shapes(shapes: Iterable[Box], width: float, height: float) -> Pag
 
 
 def _is_background(shape: Box, width: float, height: float) -> bool:
-    return shape.width > 0.93 * width and shape.height > 0.5 * height
+    return (shape.width > 0.93 * width and shape.height > 0.5 * height) or shape.area > 0.45 * width * height
 
 
 def _joined(rules: list[Rule], tolerance: float = 1.5, gap: float = 4.0) -> list[Rule]:

@@ -209,7 +209,7 @@ def _is_tiled(region: TableRegion) -> bool:
 
 def _is_banded(region: TableRegion, inside: list[Line], width: float) -> bool:
     """Whether rows between rules or on shaded bands have text in several columns."""
-    if len(region.ys) < 3 and not region.rules.fills:
+    if len(region.ys) < 3 and len(region.rules.fills) < 2:
         return False
     rows = rows_of(inside)
     parted = [row for row in rows if len(row) >= 2]
