@@ -17,10 +17,10 @@ from docling.datamodel.base_models import (
 )
 from docling.datamodel.document import ConversionResult
 from docling.datamodel.pipeline_options import HeadingHierarchyOptions
+from docling.models.postprocessing.reading_order_rb import PageElement, ReadingOrderPredictor
 from docling.models.stages.heading_hierarchy.heading_hierarchy_model import HeadingHierarchyModel
 from docling.models.stages.page_assemble.page_assemble_model import PageAssembleModel, PageAssembleOptions
 from docling.models.stages.reading_order.readingorder_model import ReadingOrderModel, ReadingOrderOptions
-from docling.models.postprocessing.reading_order_rb import PageElement, ReadingOrderPredictor
 from docling_core.types.doc import BoundingBox, CoordOrigin, DocItemLabel, TableCell
 from docling_core.types.doc.page import BoundingRectangle, ColorRGBA, PdfTextCell, TextCell
 
@@ -62,7 +62,11 @@ class _PageAssembler(PageAssembleModel):
 class _ColumnOrder(ReadingOrderPredictor):
     """docling's predictor of captions, footnotes and continued paragraphs, with our order of elements."""
 
-    def predict_reading_order(self, page_elements: list[PageElement], page_separators: Any = None) -> list[PageElement]:
+    def predict_reading_order(
+        self,
+        page_elements: list[PageElement],
+        page_separators: Any = None,  # noqa: ARG002 - the signature is docling's
+    ) -> list[PageElement]:
         ordered: list[PageElement] = []
         for page in sorted({element.page_no for element in page_elements}):
             elements = [element for element in page_elements if element.page_no == page]
@@ -96,13 +100,13 @@ def assemble_document(conversion: ConversionResult, layouts: Mapping[int, PageLa
     headers: list[Any] = []
     body: list[Any] = []
     for page in conversion.pages:
-        _assemble_page(assembler, conversion, page, layouts[page.page_no], hyphenation)
-        elements += page.assembled.elements
-        headers += page.assembled.headers
-        body += page.assembled.body
+        assembled = _assemble_page(assembler, conversion, page, layouts[page.page_no], hyphenation)
+        elements += assembled.elements
+        headers += assembled.headers
+        body += assembled.body
     conversion.assembled = AssembledUnit(elements=elements, headers=headers, body=body)
     ordering = ReadingOrderModel(options=ReadingOrderOptions(use_page_separators=False))
-    ordering.ro_model = _ColumnOrder()
+    ordering.ro_model = _ColumnOrder()  # type: ignore[no-untyped-call]  # its __init__ has no types
     conversion.document = ordering(conversion)
     conversion.document = HeadingHierarchyModel(options=HeadingHierarchyOptions(enabled=True))(conversion)
     return conversion
@@ -114,7 +118,7 @@ def _assemble_page(
     page: Page,
     layout: PageLayout,
     hyphenation: Hyphenation,
-) -> None:
+) -> AssembledUnit:
     blocks = [block for block in layout.blocks if block.box.width > 0 and block.box.height > 0]
     clusters = [_cluster(position, block, layout) for position, block in enumerate(blocks)]
     page.predictions.layout = LayoutPrediction(clusters=clusters)
@@ -131,10 +135,12 @@ def _assemble_page(
     code = {
         cluster.id: block for block, cluster in zip(blocks, clusters, strict=True) if block.label is BlockLabel.CODE
     }
-    for element in page.assembled.elements:
+    assembled: AssembledUnit = page.assembled  # type: ignore[assignment]  # page assembly has just set it
+    for element in assembled.elements:
         if element.id in code:
             element.text = _code_text(code[element.id].lines)
     _keep_heading_cells(page, clusters)
+    return assembled
 
 
 def _keep_heading_cells(page: Page, clusters: Sequence[Cluster]) -> None:

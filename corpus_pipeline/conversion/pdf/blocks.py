@@ -153,10 +153,10 @@ def _nearer_above(lines: list[Line], line: Line, candidate: int, current: int) -
 def _room_left(lines: list[Line], position: int) -> float:
     """White space between a line's end and the right edge of its column."""
     line = lines[position]
-    edge = max(
-        other.box.right for other in lines if abs(other.box.left - line.box.left) <= COLUMN_INDENT and other.word_count > 1
-    ) if line.word_count > 1 else line.box.right
-    return edge - line.box.right
+    if line.word_count == 1:
+        return 0.0
+    column = [other for other in lines if other.word_count > 1 and abs(other.box.left - line.box.left) <= COLUMN_INDENT]
+    return max(other.box.right for other in column) - line.box.right
 
 
 def _breaks_early(line: Line, other: Line, room: float) -> bool:
@@ -168,9 +168,7 @@ def _breaks_early(line: Line, other: Line, room: float) -> bool:
     return starts_anew and room > first + 2.5 * line.size
 
 
-def _line_spacing(
-    lines: list[Line], below: dict[int, int], room: dict[int, float]
-) -> dict[tuple[float, bool], float]:
+def _line_spacing(lines: list[Line], below: dict[int, int], room: dict[int, float]) -> dict[tuple[float, bool], float]:
     """The usual gap between the lines of a paragraph over their height, for each text style of the page.
 
     Lines that are full, so that the text had to go on below, tell it best.

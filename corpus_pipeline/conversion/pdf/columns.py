@@ -88,9 +88,11 @@ def _with_short_lines(
     Cells of a table stand on the baselines of the text beside them; the lines of another
     column do so by chance only.
     """
-    sparse = [line for line in lines if (line.box.left >= x - 1 if len(right) < len(left) else line.box.right <= x + 1)]
     dense = left if len(right) < len(left) else right
-    level = sum(any(abs(line.box.centre_y - other.box.centre_y) < 0.15 * line.size for other in dense) for line in sparse)
+    sparse = [line for line in lines if (line.box.left >= x - 1 if dense is left else line.box.right <= x + 1)]
+    level = sum(
+        any(abs(line.box.centre_y - other.box.centre_y) < 0.15 * line.size for other in dense) for line in sparse
+    )
     crossing = any(line.box.left < x - 3 and line.box.right > x + 3 and line.word_count < PROSE_WORDS for line in lines)
     if not sparse or level > 0.5 * len(sparse) or crossing:
         return left, right

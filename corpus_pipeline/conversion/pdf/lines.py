@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -113,13 +114,18 @@ def _is_run_across(before: Line, line: Line, near: Sequence[Line]) -> bool:
     size = min(before.size, line.size)
     if not 0 < gap <= WIDEST_GAP * size or max(before.size, line.size) > 1.25 * size:
         return False
-    hole = Box(before.box.right, min(before.box.top, line.box.top), line.box.left, max(before.box.bottom, line.box.bottom))
-    runs_across = []
+    both = bounding_box([before.box, line.box])
+    hole = Box(before.box.right, both.top, line.box.left, both.bottom)
+    across = []
     for upper in (True, False):
         beside = [other for other in near if _is_next(hole, other.box, upper=upper) and _meets(before, line, other)]
         if beside:
-            runs_across.append(any(other.box.left < hole.left - size and other.box.right > hole.right + size for other in beside))
-    return all(runs_across) and (len(runs_across) == 2 or (len(runs_across) == 1 and gap <= 2.5 * size))
+            across.append(any(_covers(other.box, hole, size) for other in beside))
+    return all(across) and (len(across) == 2 or (len(across) == 1 and gap <= 2.5 * size))
+
+
+def _covers(box: Box, hole: Box, margin: float) -> bool:
+    return box.left < hole.left - margin and box.right > hole.right + margin
 
 
 def _is_next(hole: Box, other: Box, *, upper: bool) -> bool:
@@ -164,7 +170,7 @@ def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
 def text_of(words: Sequence[Word]) -> str:
     """The text of words in reading order, with spaces where the page shows them."""
     parts = [words[0].text]
-    for before, after in zip(words, words[1:], strict=False):
+    for before, after in itertools.pairwise(words):
         gap = -before.box.overlap_x(after.box)
         if gap < WORD_GAP * min(before.size, after.size):
             parts.append(after.text)
@@ -197,7 +203,7 @@ class _Gaps:
 
 def _runs(row: list[Word], verticals: list[Rule], widest: _Gaps) -> list[list[Word]]:
     """Splits a row where columns or cells part."""
-    gaps = [-before.box.overlap_x(after.box) for before, after in zip(row, row[1:], strict=False)]
+    gaps = [-before.box.overlap_x(after.box) for before, after in itertools.pairwise(row)]
     runs = [[row[0]]]
     for position, word in enumerate(row[1:]):
         run = runs[-1]

@@ -74,7 +74,9 @@ def _drawn_bullets(capture: PageCapture) -> list[Word]:
     bullets = []
     for dot in capture.rules.dots:
         beside = [word for word in capture.words if word.box.top < dot.centre_y < word.box.bottom]
-        after = min((word for word in beside if word.box.left >= dot.right - 1), key=lambda word: word.box.left, default=None)
+        after = min(
+            (word for word in beside if word.box.left >= dot.right - 1), key=lambda word: word.box.left, default=None
+        )
         if after is None or not 1 < after.box.left - dot.right < BULLET_GAP * after.size:
             continue
         before = max((word.box.right for word in beside if word.box.right <= dot.left + 1), default=None)

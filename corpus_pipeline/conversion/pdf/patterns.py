@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "has_leader",
     "is_bullet",
     "is_caption",
     "is_footnote",
@@ -13,7 +14,6 @@ __all__ = [
     "is_numeric_cell",
     "is_page_number",
     "is_section_number",
-    "has_leader",
     "list_marker",
     "looks_numbered_deep",
 ]

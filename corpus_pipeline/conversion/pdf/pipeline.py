@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def pipeline_options() -> NativePdfPipelineOptions:
-    """docling's options for constant memory: no images of pages or pictures."""
+    """Options of docling for constant memory: no images of pages or pictures."""
     return NativePdfPipelineOptions(
         generate_page_images=False, generate_picture_images=False, parser_threads=1, document_timeout=None
     )
@@ -71,7 +71,7 @@ class GeometricPdfPipeline(NativePdfPipeline):
 
     def _build_document(self, conv_res: ConversionResult) -> ConversionResult:
         if not self._pages:
-            self._outline = list(conv_res.input._backend.get_document_outline() or [])  # noqa: SLF001
+            self._outline = list(_pdf_backend(conv_res).get_document_outline() or [])
         return super()._build_document(conv_res)
 
     def _parse_page(self, timings: Any, conv_res: ConversionResult, page_backend: Any) -> Page | None:
@@ -114,8 +114,13 @@ class GeometricPdfPipeline(NativePdfPipeline):
         return ConversionStatus.PARTIAL_SUCCESS if conv_res.errors else ConversionStatus.SUCCESS
 
 
+def _pdf_backend(conv_res: ConversionResult) -> Any:
+    """The document backend, which docling keeps private on its input."""
+    return conv_res.input._backend  # noqa: SLF001
+
+
 def _native_words(parsed: Any) -> list[Word]:
-    """docling's own lines, each as one long word: the material of the native fallback."""
+    """Docling's own lines, each as one long word: the material of the native fallback."""
     words = []
     for cell in parsed.textline_cells:
         box = cell.rect.to_bounding_box()

@@ -74,9 +74,7 @@ def _channel(
         if together < SHORTEST_COLUMN * page_height or len(left) + len(right) < 3:
             continue
         top, bottom = _shared_range(left, right, boxes)
-        crossing = sum(
-            boxes[member].height for member in across if top <= boxes[member].centre_y <= bottom
-        )
+        crossing = sum(boxes[member].height for member in across if top <= boxes[member].centre_y <= bottom)
         if crossing > MOST_CROSSING * together:
             continue
         score = together - 3 * crossing + 0.01 * min(len(left), len(right))
@@ -105,7 +103,7 @@ def _by_rows(members: list[int], boxes: Sequence[Box], page_height: float) -> li
         box = boxes[member]
         if rows:
             height = max(boxes[other].bottom for other in rows[-1]) - box.top
-            if height > 0.5 * min(box.height, min(boxes[other].height for other in rows[-1])):
+            if height > 0.5 * min(box.height, *(boxes[other].height for other in rows[-1])):
                 rows[-1].append(member)
                 continue
         rows.append([member])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from corpus_pipeline.conversion.pdf.capture import Word
 from corpus_pipeline.conversion.pdf.geometry import Box, index_between
@@ -12,10 +12,8 @@ from corpus_pipeline.conversion.pdf.lines import Line, build_lines, rows_of
 from corpus_pipeline.conversion.pdf.rules import PageRules
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_currency
 from corpus_pipeline.conversion.pdf.table_heads import head_spans
+from corpus_pipeline.conversion.pdf.table_region import TableRegion
 from corpus_pipeline.conversion.pdf.table_rows import bands_of, row_separators
-
-if TYPE_CHECKING:
-    from corpus_pipeline.conversion.pdf.table_regions import TableRegion
 
 __all__ = ["GridCell", "TableGrid", "read_table"]
 
@@ -168,7 +166,7 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
     columns = column_intervals(rows)
     if len(columns) < 2:
         return None
-    middles = [(before[1] + after[0]) / 2 for before, after in zip(columns, columns[1:], strict=False)]
+    middles = [(before[1] + after[0]) / 2 for before, after in itertools.pairwise(columns)]
     xs = [region.box.left, *middles, region.box.right]
     ys = row_separators(bands_of(lines), region.ys, region.box, xs)
     if (len(ys) - 1) * len(columns) > CELL_LIMIT:

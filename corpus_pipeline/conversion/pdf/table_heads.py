@@ -14,9 +14,7 @@ CENTRED = 0.08
 """A head is centred over columns whose middle is at most this share of their width away."""
 
 
-def head_spans(
-    rows: Sequence[Sequence[Line]], columns: Sequence[tuple[float, float]]
-) -> dict[int, tuple[int, int]]:
+def head_spans(rows: Sequence[Sequence[Line]], columns: Sequence[tuple[float, float]]) -> dict[int, tuple[int, int]]:
     """First and last column under each head that is centred over several, by ``id`` of its line.
 
     Args:

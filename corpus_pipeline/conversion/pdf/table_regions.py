@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from statistics import median
 
-from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, is_prose, reads_as_prose
+from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, reads_as_prose
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, rows_of
-from corpus_pipeline.conversion.pdf.patterns import has_leader, is_marker_only, is_numeric_cell
+from corpus_pipeline.conversion.pdf.open_tables import open_tables
+from corpus_pipeline.conversion.pdf.rule_stacks import rule_stacks
 from corpus_pipeline.conversion.pdf.rules import PageRules, Rule
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals
+from corpus_pipeline.conversion.pdf.table_region import TableRegion
 
-__all__ = ["TableRegion", "find_tables"]
+__all__ = ["find_tables"]
 
 LATTICE_LIMIT = 1_500
 """More shapes than this in one place are a drawing."""
 LINE_TOLERANCE = 3.0
-ROW_GAP = 2.6
-WIDEST_ROW_GAP = 4.5
-"""White space between rows of a table in line heights: any rows, and rows that fill the same columns."""
-
-
-@dataclass(slots=True)
-class TableRegion:
-    """A table before its cells are known.
-
-    Attributes:
-        grid: Whether vertical rules part its columns; ``xs`` and ``ys`` are then the grid lines.
-        ys: Horizontal rules that part rows, ascending.
-    """
-
-    box: Box
-    rules: PageRules = field(default_factory=PageRules)
-    grid: bool = False
-    xs: list[float] = field(default_factory=list)
-    ys: list[float] = field(default_factory=list)
 
 
 def find_tables(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
@@ -98,8 +80,8 @@ def _band(gutter: Gutter, lines: Sequence[Line], rules: PageRules, height: float
 
 def _tables_of(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
     tables = _without_overlaps(_ruled_regions(lines, rules, width, height))
-    tables += _rule_stacks(lines, rules, tables, width, height)
-    tables += _open_tables(_free(lines, tables), width)
+    tables += rule_stacks(lines, rules, tables, width, height)
+    tables += open_tables(_free(lines, tables), width)
     tables = _joined_parts(_without_overlaps(tables), lines)
     for table in tables:
         _take_header_above(table, lines, tables, width)
@@ -218,200 +200,6 @@ def _is_banded(region: TableRegion, inside: list[Line], width: float) -> bool:
         and len(column_intervals(rows)) >= 2
         and not reads_as_prose(parted, width)
     )
-
-
-def _rule_stacks(
-    lines: Sequence[Line], rules: PageRules, tables: list[TableRegion], width: float, height: float
-) -> list[TableRegion]:
-    """Tables set between horizontal rules of one width, as in books and financial statements."""
-    free = [
-        rule
-        for rule in rules.horizontal
-        if rule.length >= 50 and not any(_holds_rule(table.box, rule) for table in tables)
-    ]
-    stacks: list[list[Rule]] = []
-    for rule in sorted(free):
-        for stack in stacks:
-            if abs(stack[0].start - rule.start) <= 6 and abs(stack[0].end - rule.end) <= 6:
-                stack.append(rule)
-                break
-        else:
-            stacks.append([rule])
-    return [region for stack in stacks for region in _regions_of_stack(stack, lines, width, height)]
-
-
-def _holds_rule(box: Box, rule: Rule) -> bool:
-    grown = box.grown(4)
-    return grown.left <= rule.start and rule.end <= grown.right and grown.top <= rule.position <= grown.bottom
-
-
-def _regions_of_stack(stack: list[Rule], lines: Sequence[Line], width: float, height: float) -> list[TableRegion]:
-    regions = []
-    first = 0
-    while first < len(stack) - 1:
-        last = first
-        head = _header_between(stack[first], stack[first + 1], lines)
-        while last + 1 < len(stack) and _rows_between(stack[last], stack[last + 1], lines, width, height, head):
-            last += 1
-        if last > first:
-            box = Box(stack[first].start, stack[first].position, stack[first].end, stack[last].position)
-            rows = rows_of([line for line in lines if box.holds_centre_of(line.box)])
-            whole = not _has_text_beside(box, rows, lines, width)
-            if whole and sum(len(row) >= 2 for row in rows) >= 2 and len(column_intervals(rows)) >= 2:
-                rules = stack[first : last + 1]
-                regions.append(TableRegion(box, PageRules(horizontal=rules), ys=[rule.position for rule in rules]))
-        first = max(last, first + 1)
-    return regions
-
-
-def _has_text_beside(box: Box, rows: list[list[Line]], lines: Sequence[Line], width: float) -> bool:
-    """Whether the rows go on beside the rules: those then underline single columns of a wider table."""
-    outside = [
-        line for line in lines if (line.box.right < box.left or line.box.left > box.right) and not is_prose(line, width)
-    ]
-    beside = sum(any(line.box.overlap_y(row[0].box) > 0.5 * row[0].box.height for line in outside) for row in rows)
-    return beside > 0.5 * len(rows)
-
-
-def _header_between(upper: Rule, lower: Rule, lines: Sequence[Line]) -> list[Line]:
-    """The head of a table: short texts side by side, in at most three rows between two rules; else nothing."""
-    box = Box(upper.start, upper.position, upper.end, lower.position)
-    rows = rows_of([line for line in lines if box.holds_centre_of(line.box, margin=1)])
-    widest = max(rows, key=len, default=[])
-    short = all(line.word_count <= 6 for row in rows for line in row)
-    return widest if 0 < len(rows) <= 3 and len(widest) >= 2 and short else []
-
-
-def _rows_between(
-    upper: Rule, lower: Rule, lines: Sequence[Line], width: float, height: float, head: Sequence[Line]
-) -> bool:
-    """Whether what stands between two rules of a stack can be rows of a table (or nothing).
-
-    Below a head, cells may hold as much text as columns of prose do, if they keep to its columns.
-    """
-    box = Box(upper.start, upper.position, upper.end, lower.position)
-    rows = rows_of([line for line in lines if box.holds_centre_of(line.box, margin=1)])
-    if not rows:
-        return True
-    parted = [row for row in rows if len(row) >= 2]
-    if not parted or box.height > 0.7 * height:
-        return False
-    if head:
-        inside = [line for row in rows for line in row]
-        crossing = sum(
-            line.box.left < cell.box.left - 4 and line.box.right > cell.box.left + 4
-            for line in inside
-            for cell in head[1:]
-        )
-        return crossing <= 0.25 * len(inside)
-    if len(parted) < 0.35 * len(rows):
-        return False
-    return not reads_as_prose(parted, width) or len(column_intervals(rows)) >= 3
-
-
-def _open_tables(lines: Sequence[Line], width: float) -> list[TableRegion]:
-    """Runs of rows whose cells line up, without any rule."""
-    rows = rows_of(lines)
-    regions = []
-    position = 0
-    while position < len(rows):
-        if not _is_cell_row(rows[position], width):
-            position += 1
-            continue
-        last = _run_end(rows, position, lambda row: _is_cell_row(row, width))
-        run = rows[position : last + 1]
-        if _lines_up(run, width):
-            regions.append(TableRegion(bounding_box(line.box for row in run for line in row).grown(1)))
-        position = last + 1
-    return regions
-
-
-def _is_cell_row(row: Sequence[Line], width: float) -> bool:
-    if len(row) < 2 or any(has_leader(line.text) for line in row):
-        return False
-    return not reads_as_prose([row], width) and not (len(row) == 2 and is_marker_only(row[0].text))
-
-
-def _run_end(rows: list[list[Line]], first: int, is_cell_row: Callable[[list[Line]], bool]) -> int:
-    """Index of the last row of the run of cell rows that starts at ``first``."""
-    height = median(line.box.height for line in rows[first])
-    columns = column_intervals(rows[first : first + 1])
-    last = position = first
-    while position + 1 < len(rows):
-        row = rows[position + 1]
-        gap = (min(line.box.top for line in row) - max(line.box.bottom for line in rows[position])) / height
-        if is_cell_row(row):
-            if not -1 <= gap <= (WIDEST_ROW_GAP if _fits(row, columns) else ROW_GAP):
-                break
-            last = position + 1
-            columns = column_intervals(rows[first : last + 1])
-        elif -1 <= gap <= 0.8 and _continues_cells(row, columns):
-            last = position + 1
-        elif not _is_passed_over(rows, position + 1, gap, columns, is_cell_row) or position + 1 - last > 2:
-            break
-        position += 1
-    return last
-
-
-def _is_passed_over(
-    rows: list[list[Line]],
-    position: int,
-    gap: float,
-    columns: Sequence[tuple[float, float]],
-    is_cell_row: Callable[[list[Line]], bool],
-) -> bool:
-    """Whether a row with one text, such as a subheading inside the table, does not end the run."""
-    row = rows[position]
-    if not -1 <= gap <= ROW_GAP or (len(row) == 1 and row[0].word_count > 14):
-        return False
-    if len(row) > 1 or gap <= 1.3:
-        return True
-    follows = position + 1 < len(rows) and is_cell_row(rows[position + 1])
-    return follows and row[0].word_count <= 8 and _fits(rows[position + 1], columns)
-
-
-def _fits(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> bool:
-    """Whether a row fills the columns found so far: each text inside one of them, amounts among them."""
-    inside = all(
-        any(left - 3 <= line.box.left and line.box.right <= right + 3 for left, right in columns[1:])
-        or line.box.left <= columns[0][1]
-        for line in row
-    )
-    return bool(columns) and inside and any(is_numeric_cell(line.text) for line in row)
-
-
-def _continues_cells(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> bool:
-    """Whether each line of a row keeps to one column, and none to the first: cells of several lines."""
-    if len(columns) < 2:
-        return False
-    for line in row:
-        held = [
-            position
-            for position, (left, _) in enumerate(columns)
-            if left - 2 <= line.box.left
-            and (position + 1 == len(columns) or line.box.right < columns[position + 1][0])
-        ]
-        if not held or held[-1] == 0 or line.box.right > columns[held[-1]][1] + 3 * line.size:
-            return False
-    return True
-
-
-def _lines_up(run: list[list[Line]], width: float) -> bool:
-    parted = [row for row in run if _is_cell_row(row, width)]
-    columns = column_intervals(run)
-    if len(columns) < 2 or len(parted) < 2 or (len(parted) < 3 and max(map(len, parted)) < 3):
-        return False
-    if len(parted) < 0.5 * sum(row in parted or not _continues_cells(row, columns) for row in run):
-        return False
-    cells = [line for row in parted for line in row]
-    words = sum(line.word_count for line in cells) / len(cells)
-    numeric = sum(is_numeric_cell(line.text) for line in cells) / len(cells)
-    in_one_column = sum(
-        sum(min(right, line.box.right) > max(left, line.box.left) for left, right in columns) == 1 for line in cells
-    )
-    if in_one_column < 0.7 * len(cells) or (words > 4.5 and numeric <= 0.25):
-        return False
-    return len(columns) > 2 or numeric >= 0.15 or words <= 3.5
 
 
 def _take_header_above(table: TableRegion, lines: Sequence[Line], tables: list[TableRegion], width: float) -> None:

@@ -65,7 +65,7 @@ def bands_of(lines: Sequence[Line]) -> list[list[Line]]:
 def row_separators(
     rows: Sequence[Sequence[Line]], ruled: Sequence[float], box: Box, xs: Sequence[float]
 ) -> list[float]:
-    """y of the borders of the table's rows, its top and bottom included.
+    """Heights of the borders of the table's rows, its top and bottom included.
 
     A cell of several printed lines stays one cell: lines are parted by rules where there are
     some between most rows, else by gaps wider than those inside cells, else wherever a line

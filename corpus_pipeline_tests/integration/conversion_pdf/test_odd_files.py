@@ -7,6 +7,7 @@ import resource
 import signal
 import time
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from reportlab.lib import pdfencrypt
@@ -155,7 +156,7 @@ def hebrew_font():
         for root, _, names in os.walk(folder):
             for name in names:
                 if name in {"DejaVuSans.ttf", "NotoSansHebrew-Regular.ttf", "FreeSans.ttf"}:
-                    return os.path.join(root, name)
+                    return str(Path(root) / name)
     pytest.skip("no font with Hebrew letters is installed")
 
 

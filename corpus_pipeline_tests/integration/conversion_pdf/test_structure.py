@@ -112,7 +112,12 @@ def test_missing_rule_makes_a_spanning_cell(tmp_path, pages, convert):
 
 
 def test_table_without_rules_is_found_by_its_columns(tmp_path, pages, convert):
-    rows = [["Year", "Revenue", "Cost"], ["2021", "$ 1,204", "(318)"], ["2022", "$ 1,377", "(322)"], ["2023", "98", "-"]]
+    rows = [
+        ["Year", "Revenue", "Cost"],
+        ["2021", "$ 1,204", "(318)"],
+        ["2022", "$ 1,377", "(322)"],
+        ["2023", "98", "-"],
+    ]
 
     def page(canvas):
         top = pages.paragraph(canvas, 72, 100, pages.PARAGRAPH)
@@ -180,7 +185,9 @@ def test_bold_words_that_open_a_paragraph_are_no_heading(tmp_path, pages, conver
         for _ in range(3):
             pages.text(canvas, 72, top + 16, "Note.", font="Helvetica-Bold")
             pages.text(canvas, 104, top + 16, "A claim without receipts is paid at the flat rate of the country and no")
-            top = pages.paragraph(canvas, 72, top + 28, "more, whatever it says about the price of the room that night.")
+            top = pages.paragraph(
+                canvas, 72, top + 28, "more, whatever it says about the price of the room that night."
+            )
 
     document = convert(pages.draw(tmp_path / "a.pdf", page))
 
