@@ -54,7 +54,7 @@ def table(
     """A table whose title and cells are made safe; columns named in ``numbers`` are right-aligned."""
     made = Table(title=safe(title), title_justify="left", title_style="bold", header_style="bold", expand=False)
     for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        made.add_column(safe(column), justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
         made.add_row(*[safe(cell) if cell is not None else "" for cell in row])
     return made

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from corpus_pipeline import conversion, inventory
 from corpus_pipeline.cli.app import CorpusArgument, JsonOption, State, app, state_of
@@ -15,6 +17,7 @@ from corpus_pipeline.cli.overview import CorpusOverview, overview
 __all__ = ["approve_removals", "quarantine_list", "quarantine_replay", "status"]
 
 MAX_REMOVALS_SHOWN = 20
+FIGURE_WIDTH, CORPUS_WIDTH = 24, 19
 quarantine_app = typer.Typer(no_args_is_help=True, help="Files that could not be converted: list them, try them again.")
 app.add_typer(quarantine_app, name="quarantine")
 
@@ -27,26 +30,27 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"corpora": [_overview_json(entry) for entry in entries]})
         return
-    columns = ["documents", "quarantined", "duplicate clusters", "superseded", "fragments"]
-    out.print(
-        table(
-            f"Corpora of {state.settings.config}",
-            ["corpus", "generation", *columns, "published", "state"],
-            [
-                [
-                    entry.corpus,
-                    entry.generation if entry.generation is not None else "none",
-                    *["-" if value is None else value for value in entry.counts.values()],
-                    f"{entry.published_at:%Y-%m-%d %H:%M}" if entry.published_at else "",
-                    _state_word(entry),
-                ]
-                for entry in entries
-            ],
-            numbers=["generation", *columns],
-        )
-    )
+    title = f"Corpora of {state.settings.config}"
+    side_by_side = max(1, (out.width - FIGURE_WIDTH) // CORPUS_WIDTH)
+    for start in range(0, len(entries), side_by_side):
+        out.print(_overview_table(title if start == 0 else "", entries[start : start + side_by_side]))
     for entry in entries:
         _print_problems(entry)
+
+
+def _overview_table(title: str, entries: Sequence[CorpusOverview]) -> Table:
+    """Corpora as columns, as in the closing table of an ingestion: a row each would not fit a terminal."""
+    rows: list[list[object]] = [
+        ["generation", *["none" if entry.generation is None else entry.generation for entry in entries]],
+        ["published", *[f"{entry.published_at:%Y-%m-%d %H:%M}" if entry.published_at else "-" for entry in entries]],
+        *[
+            [name.replace("_", " "), *["-" if entry.counts[name] is None else entry.counts[name] for entry in entries]]
+            for name in entries[0].counts
+        ],
+        ["state", *[_state_word(entry) for entry in entries]],
+    ]
+    names = [entry.corpus for entry in entries]
+    return table(title, ["", *names], rows, numbers=names)
 
 
 def _state_word(entry: CorpusOverview) -> str:
