@@ -85,8 +85,8 @@ def scores_of(engine: str, folder: Path, sets: Iterable[str]) -> Iterable[Score]
     files = [(name, path) for name in sets for path in sorted((folder / name).glob("*.pdf"))]
     try:
         convert(files[0][1])  # imports and first-time set-up are not the engine's speed
-    except ImportError as error:
-        print(f"{engine}: left out, {error}")
+    except Exception as error:  # noqa: BLE001 - not installed, or without its weights
+        print(f"{engine}: left out, {type(error).__name__}: {str(error).splitlines()[0][:150]}")
         return
     for name, path in files:
         yield _score(engine, convert, name, path)
