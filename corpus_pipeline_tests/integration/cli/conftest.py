@@ -97,6 +97,7 @@ def command_line(
         "should_match": True,
         "category": "single_hop_factual",
         "review_status": "reviewed",
+        "reviewer": "docs",
     }
     (tmp_path / "golden.jsonl").write_text(json.dumps(query) + "\n")
     monkeypatch.setenv("CORPUS_DATABASE_URL", context.database.url)
