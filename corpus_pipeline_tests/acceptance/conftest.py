@@ -29,6 +29,7 @@ def installation(tmp_path: Path) -> Installation:
                 "should_match": True,
                 "category": "single_hop_factual",
                 "review_status": "reviewed",
+                "reviewer": "tests",
             }
         ]
         (tmp_path / f"{slug}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in golden))
