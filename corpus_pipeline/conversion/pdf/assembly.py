@@ -30,7 +30,7 @@ from corpus_pipeline.conversion.pdf.lines import Line
 from corpus_pipeline.conversion.pdf.page_layout import PageLayout
 from corpus_pipeline.conversion.pdf.reading_order import reading_order
 from corpus_pipeline.conversion.pdf.table_cells import TableGrid
-from corpus_pipeline.conversion.pdf.wording import Hyphenation
+from corpus_pipeline.conversion.pdf.wording import Hyphenation, runs_right_to_left
 
 __all__ = ["assemble_document"]
 
@@ -72,7 +72,8 @@ class _ColumnOrder(ReadingOrderPredictor):
             elements = [element for element in page_elements if element.page_no == page]
             height = elements[0].page_size.height
             boxes = [Box(element.l, height - element.t, element.r, height - element.b) for element in elements]
-            ordered += [elements[position] for position in reading_order(boxes, height)]
+            turned = runs_right_to_left("".join(element.text for element in elements))
+            ordered += [elements[position] for position in reading_order(boxes, height, right_to_left=turned)]
         return ordered
 
 

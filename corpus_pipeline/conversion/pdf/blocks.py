@@ -52,6 +52,7 @@ class PageBlock:
     Attributes:
         box: In the frame the lines are in.
         grid: Cells, for a table.
+        turned: Whether the text stands at an angle to the page's.
     """
 
     lines: list[Line]
@@ -59,6 +60,7 @@ class PageBlock:
     label: BlockLabel = BlockLabel.TEXT
     grid: TableGrid | None = None
     text: str = field(default="", repr=False)
+    turned: bool = False
 
     @classmethod
     def of_lines(cls, lines: Sequence[Line], label: BlockLabel = BlockLabel.TEXT) -> PageBlock:

@@ -23,13 +23,14 @@ BRACKETED = re.compile(r"^[\[(<{].*[\])>}]$")
 
 def is_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
     """Whether a block of text is a heading, judged by its look against the body's."""
-    if not _is_short(block, body):
+    if block.turned or not _is_short(block, body):
         return False
     return (
         _is_larger(block, body)
         or _is_bold_heading(block, page, body)
         or _is_numbered_heading(block, page, body)
         or _is_in_capitals(block, page, body)
+        or _is_italic_heading(block, page, body)
     )
 
 
@@ -84,6 +85,25 @@ def _is_in_capitals(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool
     text = block.text.strip()
     capitals = sum(character.isalpha() for character in text) >= 5 and text.upper() == text
     return capitals and len(block.lines) <= 2 and block.size >= 0.9 * body.size and _stands_alone(block, page)
+
+
+def _is_italic_heading(block: PageBlock, page: PageLayout, body: BodyStyle) -> bool:
+    """Whether one italic line stands right above upright text of its column."""
+    line = block.lines[0]
+    below = _below(block, page)
+    if len(block.lines) > 1 or not line.italic or line.word_count > 10 or below is None or below.grid is not None:
+        return False
+    return (
+        not is_list_item(block.text)
+        and not block.text.rstrip().endswith((".", ":", '"'))
+        and block.text[:1].isupper()
+        and 0.93 * body.size <= block.size
+        and not all(other.italic for other in below.lines)
+        and below.word_count >= 8
+        and abs(below.box.left - block.box.left) < block.size
+        and below.box.top - block.box.bottom < 0.9 * line.box.height
+        and _stands_alone(block, page)
+    )
 
 
 def _below(block: PageBlock, page: PageLayout) -> PageBlock | None:

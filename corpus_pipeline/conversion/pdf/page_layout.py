@@ -116,7 +116,10 @@ def _turned_blocks(words: Sequence[Word]) -> list[PageBlock]:
             runs[-1].append(word)
         else:
             runs.append([word])
-    return [PageBlock.of_lines([_plain_line(run)]) for run in runs]
+    blocks = [PageBlock.of_lines([_plain_line(run)]) for run in runs]
+    for block in blocks:
+        block.turned = True
+    return blocks
 
 
 def _goes_on(previous: Word, word: Word) -> bool:

@@ -16,7 +16,7 @@ MOST_CROSSING = 0.35
 """Elements across the gutter cover at most this share of the height of the columns."""
 
 
-def reading_order(boxes: Sequence[Box], page_height: float) -> list[int]:
+def reading_order(boxes: Sequence[Box], page_height: float, *, right_to_left: bool = False) -> list[int]:
     """Positions of boxes in the order they are read.
 
     Where white space parts the boxes into a left and a right column, what spans both splits
@@ -27,7 +27,10 @@ def reading_order(boxes: Sequence[Box], page_height: float) -> list[int]:
     Args:
         boxes: Elements of one page.
         page_height: Height of the page in points.
+        right_to_left: Whether the page is in a script that runs from right to left; columns then do so too.
     """
+    if right_to_left:
+        boxes = [Box(-box.right, box.top, -box.left, box.bottom) for box in boxes]
     return _ordered(list(range(len(boxes))), boxes, page_height)
 
 

@@ -14,6 +14,7 @@ from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_
 from corpus_pipeline.conversion.pdf.table_heads import head_spans
 from corpus_pipeline.conversion.pdf.table_region import TableRegion
 from corpus_pipeline.conversion.pdf.table_rows import bands_of, row_separators
+from corpus_pipeline.conversion.pdf.wording import runs_right_to_left
 
 __all__ = ["GridCell", "TableGrid", "read_table"]
 
@@ -66,6 +67,8 @@ def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
     grid = _without_empty(cells)
     if grid is None:
         return None
+    if runs_right_to_left("".join(word.text for word in words)):
+        _mirror(grid)
     grid.header_rows = _header_rows(grid)
     return grid
 
@@ -243,6 +246,13 @@ def _without_empty(cells: list[GridCell]) -> TableGrid | None:
 def _range_kept(start: int, end: int) -> range:
     """A spanning cell vouches for its first row or column alone."""
     return range(start, start + 1) if end > start + 1 else range(start, end)
+
+
+def _mirror(grid: TableGrid) -> None:
+    """Counts columns from the right: where text runs from right to left, tables do so too."""
+    for cell in grid.cells:
+        cell.column, cell.column_end = grid.column_count - cell.column_end, grid.column_count - cell.column
+    grid.cells.sort(key=lambda cell: (cell.row, cell.column))
 
 
 def _header_rows(grid: TableGrid) -> int:

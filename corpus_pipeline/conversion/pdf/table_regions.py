@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, reads_as_prose
-from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between
+from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between, merge_intervals
 from corpus_pipeline.conversion.pdf.lines import Line, rows_of
 from corpus_pipeline.conversion.pdf.open_tables import open_tables
 from corpus_pipeline.conversion.pdf.rule_stacks import rule_stacks
@@ -19,6 +19,11 @@ __all__ = ["find_tables"]
 LATTICE_LIMIT = 1_500
 """More shapes than this in one place are a drawing."""
 LINE_TOLERANCE = 3.0
+LEAST_FILLED = 0.08
+"""Share of a grid's places that hold text; a drawing with labels has fewer."""
+LEAST_COVER = 0.4
+FULL_COVER = 0.55
+"""Share of a grid's height and width that its lines run through on average: of any, and of a nearly empty one."""
 
 
 def find_tables(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
@@ -132,7 +137,7 @@ def _ruled_regions(lines: Sequence[Line], rules: PageRules, width: float, height
         region = TableRegion(
             box, part, xs=cluster_centres(edges_x, LINE_TOLERANCE), ys=cluster_centres(edges_y, LINE_TOLERANCE)
         )
-        if _is_grid(region, inside, height):
+        if _is_grid(region, inside, width, height):
             region.grid = True
             found.append(region)
         elif _is_banded(region, inside, width):
@@ -172,15 +177,41 @@ def _connected(rules: PageRules) -> list[PageRules]:
     return list(groups.values())
 
 
-def _is_grid(region: TableRegion, inside: list[Line], height: float) -> bool:
-    if len(region.xs) < 3 or len(region.ys) < 3 or region.box.height > 0.97 * height:
+def _is_grid(region: TableRegion, inside: list[Line], width: float, height: float) -> bool:
+    if region.box.width > 0.97 * width or len(region.xs) < 3 or len(region.ys) < 3 or region.box.height > 0.97 * height:
         return False
     if not region.rules.vertical and not _is_tiled(region):
+        return False
+    cover = _cover(region)
+    if cover < LEAST_COVER:
         return False
     cells = {
         (index_between(region.ys, line.box.centre_y), index_between(region.xs, line.box.centre_x)) for line in inside
     }
-    return len(cells) >= 4 and len({row for row, _ in cells}) >= 2 and len({column for _, column in cells}) >= 2
+    filled = len(cells) / ((len(region.xs) - 1) * (len(region.ys) - 1))
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    return len(cells) >= 4 and len(rows) >= 2 and len(columns) >= 2 and (filled >= LEAST_FILLED or cover >= FULL_COVER)
+
+
+def _cover(region: TableRegion) -> float:
+    """Share of the region's height and width that its grid lines run through on average, the lesser of both."""
+    box, rules = region.box, region.rules
+    sides = [(x, fill.top, fill.bottom) for fill in rules.fills for x in (fill.left, fill.right)]
+    sides += [(rule.position, rule.start, rule.end) for rule in rules.vertical]
+    edges = [(y, fill.left, fill.right) for fill in rules.fills for y in (fill.top, fill.bottom)]
+    edges += [(rule.position, rule.start, rule.end) for rule in rules.horizontal]
+    return min(_mean_cover(region.xs, sides, box.height), _mean_cover(region.ys, edges, box.width))
+
+
+def _mean_cover(positions: Sequence[float], strokes: Sequence[tuple[float, float, float]], length: float) -> float:
+    """Mean share of ``length`` that strokes at each position cover."""
+    covered = 0.0
+    for position in positions:
+        pieces = merge_intervals(
+            ((start, end) for at, start, end in strokes if abs(at - position) <= LINE_TOLERANCE + 0.5), 1.0
+        )
+        covered += sum(end - start for start, end in pieces)
+    return covered / length / len(positions)
 
 
 def _is_tiled(region: TableRegion) -> bool:

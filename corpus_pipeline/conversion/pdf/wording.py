@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Hyphenation", "clean_text"]
+__all__ = ["Hyphenation", "clean_text", "runs_right_to_left"]
 
 LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 LIGATURE = re.compile(f"[{''.join(LIGATURES)}]")
@@ -21,6 +22,16 @@ def clean_text(text: str) -> str:
     if LIGATURE.search(text):
         text = LIGATURE.sub(lambda match: LIGATURES[match.group()], text)
     return CONTROL.sub("", text)
+
+
+def runs_right_to_left(text: str) -> bool:
+    """Whether most letters are of scripts written from right to left.
+
+    >>> runs_right_to_left("abc"), runs_right_to_left("שלום a")
+    (False, True)
+    """
+    directions = [unicodedata.bidirectional(character) for character in text]
+    return sum(direction in {"R", "AL"} for direction in directions) > directions.count("L")
 
 
 class Hyphenation:
