@@ -1,0 +1,37 @@
+import pytest
+
+from corpus_pipeline.conversion.pdf import patterns
+
+
+@pytest.mark.parametrize("text", ["• item", "- item", "1. item", "(b) item", "iv) item", "[3] item", "\uf0b7 item"])
+def test_list_items(text):
+    assert patterns.is_list_item(text)
+
+
+@pytest.mark.parametrize("text", ["1.2 Scope", "2024 was a year", "word", "-5 degrees"])
+def test_not_list_items(text):
+    assert not patterns.is_list_item(text)
+
+
+@pytest.mark.parametrize("text", ["12", "Page 3 of 10", "- 7 -", "xiv", "A-12"])
+def test_page_numbers(text):
+    assert patterns.is_page_number(text)
+
+
+@pytest.mark.parametrize("text", ["$ 1,204", "(318)", "34.2 %", "—", "N/A", "-"])
+def test_numeric_cells(text):
+    assert patterns.is_numeric_cell(text)
+
+
+def test_words_are_not_numeric():
+    assert not patterns.is_numeric_cell("Level 3")
+
+
+def test_captions_need_a_number():
+    assert patterns.is_caption("Table 3. Results")
+    assert not patterns.is_caption("Table of contents")
+
+
+def test_leaders_are_seen():
+    assert patterns.has_leader("Introduction . . . . . 3")
+    assert not patterns.has_leader("and so on ...")
