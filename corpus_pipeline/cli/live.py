@@ -34,6 +34,7 @@ class LiveObserver:
     """Draws on standard error, so that standard output stays clean for ``--json``."""
 
     def __init__(self) -> None:
+        self._corpus = ""
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -69,8 +70,11 @@ class LiveObserver:
         self._progress.console.print(f"    [dim]{safe(message)}[/]")
 
     def stage_finished(self, result: StageResult) -> None:
-        """Prints the stage's counts."""
+        """Prints the stage's counts, below the name of its corpus."""
         self._drop_bar()
+        if result.corpus != self._corpus:
+            self._corpus = result.corpus
+            self._progress.console.print(f"[bold]{safe(result.corpus)}[/]")
         counts = ", ".join(
             f"{result.counts[name]} {name.replace('_', ' ')}"
             if name not in AFTER

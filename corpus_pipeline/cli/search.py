@@ -8,7 +8,7 @@ import typer
 
 from corpus_pipeline.cli.app import JsonOption, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe
-from corpus_pipeline.retrieval import SearchRequest, SearchResult
+from corpus_pipeline.retrieval import KeptOut, SearchRequest, SearchResult
 
 __all__ = ["result_json", "search"]
 
@@ -80,12 +80,13 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
         out.print(f"[yellow]{safe(result.reason)}[/]")
     for position, hit in enumerate(result.accepted, start=1):
         place = " > ".join(hit.section_path)
+        heading = hit.section_path[-1] if hit.section_path else ""
         page = f", page {hit.page_number}" if hit.page_number else ""
         out.print(f"[bold]{position}. {safe(hit.title or hit.document_id)}[/]  [green]{hit.score:.3f}[/]")
         out.print(f"   [dim]{safe(f'{hit.source_uri} [{hit.char_start}:{hit.char_end}]{page}')}[/]")
         if place:
             out.print(f"   [dim]{safe(place)}[/]")
-        out.print(f"   {safe(_snippet(hit.text))}")
+        out.print(f"   {safe(_snippet(hit.text.removeprefix(heading)))}")
     if explain:
         _print_kept_out(result)
 
@@ -99,8 +100,12 @@ def _print_kept_out(result: SearchResult) -> None:
     out.print("\n[bold]Kept out[/]" if result.kept_out else "\nNothing was kept out.")
     for entry in result.kept_out:
         out.print(f" • {safe(entry.document_id)}  [dim]{entry.score:.3f}[/]")
-        out.print(f"   [yellow]{safe(entry.reason)}[/]: {safe(_because(entry))}")
+        out.print(f"   [yellow]{safe(_because(entry))}[/]")
 
 
-def _because(entry: Any) -> str:
-    return entry.detail or entry.reference or ""
+def _because(entry: KeptOut) -> str:
+    """The reason in words; its name too, where the words do not begin with it."""
+    name = entry.reason.value.replace("_", " ")
+    detail = entry.detail or entry.reference or ""
+    told = not detail or name.split()[0] in detail.split()[:2]
+    return (detail or name) if told else f"{name}: {detail}"

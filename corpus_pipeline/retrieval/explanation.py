@@ -185,7 +185,7 @@ def _filtered(metadata: Mapping[str, Any], filters: SearchFilters) -> Reason | N
 def _score(candidate: Candidate, request: SearchRequest) -> Reason | None:
     if candidate.score >= request.min_score:
         return None
-    return Reason(KeptOutReason.BELOW_SCORE, f"score {candidate.score:.2f} below {request.min_score:.2f}")
+    return Reason(KeptOutReason.BELOW_SCORE, f"score {candidate.score:.3f} below {request.min_score:.3f}")
 
 
 def _ranking(candidate: Candidate, dropped: Dropped | None, request: SearchRequest) -> Reason:

@@ -78,7 +78,7 @@ def test_a_reader_without_groups_is_nobody():
 
 def test_below_score_shows_both_numbers():
     found = explain(candidate(score=0.21))
-    assert (found.reason, found.detail) == (KeptOutReason.BELOW_SCORE, "score 0.21 below 0.30")
+    assert (found.reason, found.detail) == (KeptOutReason.BELOW_SCORE, "score 0.210 below 0.300")
 
 
 def test_crowded_out_names_the_fragment_that_took_its_place():
