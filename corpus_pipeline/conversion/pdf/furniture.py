@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,6 +65,7 @@ def label_furniture(pages: Sequence[PageLayout], body_size: float) -> None:
         body_size: Nominal height of the running text in points.
     """
     for edge in EDGES:
+        _label_counting(pages, edge)
         seen = _occurrences(pages, edge)
         for page in pages:
             candidates = [block for block in page.blocks if _can_be_furniture(block) and edge.zone(block, page)]
@@ -72,6 +73,26 @@ def label_furniture(pages: Sequence[PageLayout], body_size: float) -> None:
             for block in candidates:
                 if _repeats(block, seen, body_size, len(pages)) or _is_set_off(block, page, edge, body_size):
                     block.label = edge.label
+
+
+def _label_counting(pages: Sequence[PageLayout], edge: _Edge) -> None:
+    """Labels outermost lines that repeat but for a number that counts the pages, wherever they stand.
+
+    On pages printed from HTML the footer follows the text and not the edge of the paper.
+    """
+    outermost: dict[str, list[tuple[PageLayout, PageBlock]]] = defaultdict(list)
+    for page in pages:
+        blocks = [block for block in page.blocks if block.lines]
+        block = (min if edge.at_top else max)(blocks, key=lambda block: block.box.centre_y, default=None)
+        if block is not None and block.label is BlockLabel.TEXT and len(rows_of(block.lines)) == 1:
+            outermost[_key(block.text)].append((page, block))
+    for found in outermost.values():
+        offsets: Counter[int] = Counter()
+        for page, block in found:
+            offsets.update({int(number) - page.number for number in DIGITS.findall(block.text) if len(number) < 5})
+        if offsets and max(offsets.values()) >= 3:
+            for _, block in found:
+                block.label = edge.label
 
 
 def _can_be_furniture(block: PageBlock) -> bool:

@@ -56,8 +56,7 @@ def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
     Returns:
         The grid, or ``None`` where fewer than two columns or two rows hold text.
     """
-    if not region.grid:
-        words = join_currency(words)
+    words = join_currency(words)
     lines = build_lines(words, region.rules.vertical, enumerator_gap=CELL_ENUMERATOR_GAP)
     if not lines:
         return None
@@ -226,8 +225,8 @@ def _fill(cell: GridCell, lines: Sequence[Line]) -> None:
 def _without_empty(cells: list[GridCell]) -> TableGrid | None:
     """The grid without rows and columns in which no cell with text begins and ends."""
     filled = [cell for cell in cells if cell.lines]
-    rows = sorted({row for cell in filled for row in _range_kept(cell.row, cell.row_end)})
-    columns = sorted({column for cell in filled for column in _range_kept(cell.column, cell.column_end)})
+    rows = _kept([(cell.row, cell.row_end) for cell in filled])
+    columns = _kept([(cell.column, cell.column_end) for cell in filled])
     if len(rows) < 2 or len(columns) < 2:
         return None
     row_index = {row: position for position, row in enumerate(rows)}
@@ -243,9 +242,13 @@ def _without_empty(cells: list[GridCell]) -> TableGrid | None:
     return TableGrid(len(rows), len(columns), kept)
 
 
-def _range_kept(start: int, end: int) -> range:
-    """A spanning cell vouches for its first row or column alone."""
-    return range(start, start + 1) if end > start + 1 else range(start, end)
+def _kept(ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Rows or columns that cells with text need: their own, and for a span one of those it covers."""
+    kept = {start for start, end in ranges if end == start + 1}
+    for start, end in sorted(ranges):
+        if not kept.intersection(range(start, end)):
+            kept.add(start)
+    return sorted(kept)
 
 
 def _mirror(grid: TableGrid) -> None:

@@ -9,6 +9,7 @@ from corpus_pipeline.conversion.pdf.columns import Gutter, find_gutter, reads_as
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box, cluster_centres, index_between, merge_intervals
 from corpus_pipeline.conversion.pdf.lines import Line, rows_of
 from corpus_pipeline.conversion.pdf.open_tables import open_tables
+from corpus_pipeline.conversion.pdf.patterns import is_numeric_cell
 from corpus_pipeline.conversion.pdf.rule_stacks import rule_stacks
 from corpus_pipeline.conversion.pdf.rules import PageRules, Rule
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals
@@ -19,6 +20,8 @@ __all__ = ["find_tables"]
 LATTICE_LIMIT = 1_500
 """More shapes than this in one place are a drawing."""
 LINE_TOLERANCE = 3.0
+CELL_SPACING = 15.0
+"""White space between shaded cells of one row is at most this wide."""
 LEAST_FILLED = 0.08
 """Share of a grid's places that hold text; a drawing with labels has fewer."""
 LEAST_COVER = 0.4
@@ -113,10 +116,16 @@ def _joined_parts(tables: list[TableRegion], lines: Sequence[Line]) -> list[Tabl
 
 def _is_part_below(above: Box, below: Box, lines: Sequence[Line]) -> bool:
     height = median(line.box.height for line in lines)
+    between = [
+        line
+        for line in lines
+        if above.bottom - 1 <= line.box.centre_y <= below.top + 1 and line.box.overlap_x(below) > 0
+    ]
+    stub = all(line.word_count <= 8 and abs(line.box.left - below.left) < 2 * height for line in between)
     return (
-        -2 <= below.top - above.bottom < 0.75 * height
-        and abs(above.right - below.right) <= 8
-        and (abs(above.left - below.left) <= 8 or above.left > below.left)
+        -2 <= below.top - above.bottom < (2.5 if len(between) == 1 and stub else 0.75) * height
+        and above.right <= below.right + 8
+        and above.left >= below.left - 8
     )
 
 
@@ -138,7 +147,7 @@ def _ruled_regions(lines: Sequence[Line], rules: PageRules, width: float, height
             box, part, xs=cluster_centres(edges_x, LINE_TOLERANCE), ys=cluster_centres(edges_y, LINE_TOLERANCE)
         )
         if _is_grid(region, inside, width, height):
-            region.grid = True
+            region.grid = not _is_statement(region, inside)
             found.append(region)
         elif _is_banded(region, inside, width):
             found.append(region)
@@ -168,13 +177,33 @@ def _connected(rules: PageRules) -> list[PageRules]:
             other = shapes[second][0]
             if other.top > box.bottom + LINE_TOLERANCE:
                 break
-            if box.overlap_x(other) >= -LINE_TOLERANCE:
+            if box.overlap_x(other) >= -LINE_TOLERANCE or _in_one_row(box, other):
                 parents[root(second)] = root(first)
     groups: dict[int, PageRules] = {}
     for member, (_, shape, kind) in enumerate(shapes):
         group = groups.setdefault(root(member), PageRules())
         (group.horizontal, group.vertical, group.fills)[kind].append(shape)  # type: ignore[arg-type]
     return list(groups.values())
+
+
+def _in_one_row(box: Box, other: Box) -> bool:
+    """Whether two areas are shaded cells of one row, with a strip of white between them."""
+    return (
+        min(box.height, other.height) > LINE_TOLERANCE
+        and abs(box.top - other.top) < 1.5
+        and abs(box.bottom - other.bottom) < 1.5
+        and box.overlap_x(other) >= -CELL_SPACING
+    )
+
+
+def _is_statement(region: TableRegion, inside: list[Line]) -> bool:
+    """Whether amounts stand on shaded cells that no vertical rule parts, as in financial statements.
+
+    The shades of such tables part a currency sign from its amount; white space tells their columns better.
+    """
+    verticals = [(rule.position, rule.start, rule.end) for rule in region.rules.vertical]
+    numeric = sum(is_numeric_cell(line.text) for line in inside)
+    return numeric >= 0.35 * len(inside) and _mean_cover(region.xs, verticals, region.box.height) < LEAST_COVER
 
 
 def _is_grid(region: TableRegion, inside: list[Line], width: float, height: float) -> bool:
