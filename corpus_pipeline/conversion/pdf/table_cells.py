@@ -170,10 +170,10 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
         return None
     middles = [(before[1] + after[0]) / 2 for before, after in itertools.pairwise(columns)]
     xs = [region.box.left, *middles, region.box.right]
-    ys = row_separators(bands_of(lines), region.ys, region.box, xs)
+    heads = head_spans(rows, columns)
+    ys = row_separators(bands_of(lines), region.ys, region.box, xs, heads)
     if (len(ys) - 1) * len(columns) > CELL_LIMIT:
         return None
-    heads = head_spans(rows, columns)
     places: dict[tuple[int, int], list[Line]] = {}
     spans: dict[tuple[int, int], int] = {}
     for line in lines:

@@ -121,6 +121,9 @@ def _is_part_below(above: Box, below: Box, lines: Sequence[Line]) -> bool:
         for line in lines
         if above.bottom - 1 <= line.box.centre_y <= below.top + 1 and line.box.overlap_x(below) > 0
     ]
+    headless = above.left > below.left + 0.15 * below.width
+    if not between and headless:
+        return -2 <= below.top - above.bottom < 1.8 * height and above.right <= below.right + 8
     stub = all(line.word_count <= 8 and abs(line.box.left - below.left) < 2 * height for line in between)
     return (
         -2 <= below.top - above.bottom < (2.5 if len(between) == 1 and stub else 0.75) * height

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -30,6 +30,7 @@ class _Step:
         small_start: Whether the lower line's first cell starts with a small letter.
         wrapped: Whether every cell of the lower line had to go there: its first word did not
             fit behind the cell above in the width of the column.
+        headed: Whether the upper line holds a head over several columns.
     """
 
     y: float
@@ -40,6 +41,7 @@ class _Step:
     numeric: bool
     small_start: bool
     wrapped: bool
+    headed: bool
 
 
 def bands_of(lines: Sequence[Line]) -> list[list[Line]]:
@@ -63,7 +65,11 @@ def bands_of(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def row_separators(
-    rows: Sequence[Sequence[Line]], ruled: Sequence[float], box: Box, xs: Sequence[float]
+    rows: Sequence[Sequence[Line]],
+    ruled: Sequence[float],
+    box: Box,
+    xs: Sequence[float],
+    spanning: Collection[int] = (),
 ) -> list[float]:
     """Heights of the borders of the table's rows, its top and bottom included.
 
@@ -76,20 +82,29 @@ def row_separators(
         ruled: y of horizontal rules.
         box: The table.
         xs: x of the columns' borders.
+        spanning: ``id`` of each cell that heads several columns.
     """
-    steps = _steps(rows, ruled, xs)
+    steps = _steps(rows, ruled, xs, spanning)
     height = median(line.box.height for row in rows for line in row)
     rule_count = sum(step.ruled for step in steps)
     dense = rule_count >= 3 and rule_count >= RULED_SHARE * len(steps)
     threshold = _gap_between_rows(steps, height)
     separators = [box.top]
+    in_head = True
     for position, step in enumerate(steps):
-        if step.ruled or _parts(step, position, dense=dense, threshold=threshold, height=height, columns=len(xs) - 1):
+        in_head = in_head and not step.ruled and 0 not in step.above
+        if (
+            step.ruled
+            or (in_head and _ends_head_row(step))
+            or _parts(step, position, dense=dense, threshold=threshold, height=height, columns=len(xs) - 1)
+        ):
             separators.append(step.y)
     return [*separators, box.bottom]
 
 
-def _steps(rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[float]) -> list[_Step]:
+def _steps(
+    rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[float], spanning: Collection[int]
+) -> list[_Step]:
     steps = []
     edges = _column_edges(rows, xs)
     for upper, lower in pairwise(rows):
@@ -104,6 +119,7 @@ def _steps(rows: Sequence[Sequence[Line]], ruled: Sequence[float], xs: Sequence[
                 below=frozenset(index_between(xs, line.box.centre_x) for line in lower),
                 numeric=any(is_numeric_cell(line.text) for line in lower),
                 small_start=lower[0].text[:1].islower(),
+                headed=any(id(line) in spanning for line in upper),
                 wrapped=all(_is_wrapped(line, upper, edges, xs) for line in lower),
             )
         )
@@ -140,6 +156,11 @@ def _gap_between_rows(steps: Sequence[_Step], height: float) -> float | None:
     clear = wide[0] - narrow[-1] > 0.25 * height and narrow[-1] < 0.6 * height
     both_usual = min(len(narrow), len(wide)) >= 0.15 * len(gaps)
     return (narrow[-1] + wide[0]) / 2 if clear and both_usual else None
+
+
+def _ends_head_row(step: _Step) -> bool:
+    """Whether heads of single columns follow a head over several, or the first row of amounts follows the heads."""
+    return (step.headed and len(step.below) > len(step.above)) or (0 in step.below and step.numeric)
 
 
 def _parts(step: _Step, position: int, *, dense: bool, threshold: float | None, height: float, columns: int) -> bool:
