@@ -12,6 +12,7 @@ from corpus_pipeline.store import StageResult, Verdict
 __all__ = ["check_description", "check_metadata", "stage_metadata"]
 
 MAX_ROWS = 50
+MAX_NAMED = 5
 
 
 def stage_metadata(result: StageResult) -> dict[str, Any]:
@@ -26,14 +27,23 @@ def stage_metadata(result: StageResult) -> dict[str, Any]:
 
 
 def check_description(verdict: Verdict) -> str:
-    """One sentence for the check's row in the UI."""
+    """What failed and on which documents: the UI shows it unfolded, unlike the tables."""
     if not verdict.failures:
         return f"all {verdict.evaluated_expectations} expectations hold"
     parts = [
-        f"{failure['severity']}: expected {failure['expected']}; found {failure['found']}"
+        f"{failure['severity']}: expected {failure['expected']}; found {failure['found']}{_named(failure)}"
         for failure in verdict.failures
     ]
-    return "; ".join(parts)
+    return ". ".join(parts)
+
+
+def _named(failure: dict[str, Any]) -> str:
+    """The first failing documents, as ``: a, b and 3 more``."""
+    documents = [" ".join(str(document).split()) for document in failure["documents"]]
+    if not documents:
+        return ""
+    more = len(documents) - MAX_NAMED
+    return f": {', '.join(documents[:MAX_NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
 def check_metadata(verdict: Verdict) -> dict[str, Any]:
