@@ -33,8 +33,9 @@ def convert_pdf(
 
     Returns:
         Blocks with pages and boxes. ``properties`` hold the information dictionary, and
-        ``pdf_grade``: ``geometry``, or ``native`` when some page had to be read as bare lines
-        (``pdf_native_pages`` then lists them).
+        ``pdf_grade``: ``geometry``, or ``native`` when some page had to be read as bare lines.
+        ``pdf_native_pages``, ``pdf_blank_pages`` (no text at all) and ``pdf_failed_pages`` (not
+        parsed) list pages, where there are any.
 
     Raises:
         ConversionError: ``empty``, ``corrupt``, ``encrypted``, ``too_large``, ``no_text``, or
@@ -116,6 +117,9 @@ def _document(info: PdfInfo, pipeline: Any, result: Any) -> ConvertedDocument:
     properties["pdf_grade"] = "native" if native else "geometry"
     if native:
         properties["pdf_native_pages"] = ",".join(map(str, native))
+    blank = [number for number, layout in sorted(pipeline.layouts.items()) if not any(b.lines for b in layout.blocks)]
+    if blank:
+        properties["pdf_blank_pages"] = ",".join(map(str, blank))
     if pipeline.failed_pages:
         properties["pdf_failed_pages"] = ",".join(map(str, sorted(pipeline.failed_pages)))
     return ConvertedDocument.from_blocks(

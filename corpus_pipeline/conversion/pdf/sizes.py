@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from statistics import median
 
 from corpus_pipeline.conversion.pdf.capture import Word
@@ -25,6 +26,8 @@ DESCENT_SHARE = 0.22
 USUAL_SHARES = {(True, True): 1.0, (True, False): 0.78, (False, True): 0.77, (False, False): 0.55}
 """Ink height over nominal height, by (has an ascender, has a descender)."""
 SAME_HEIGHT = 0.03
+ENOUGH_VOTES = 500
+"""So many pairs of words decide about a font; more text teaches nothing."""
 MONOSPACED_ADVANCE = 0.6
 """Width of a glyph over the em in nearly all monospaced fonts."""
 
@@ -41,7 +44,7 @@ class FontMeasures:
         """Adds the words of some pages, in the order the PDF paints them, to the evidence."""
         previous: Word | None = None
         for word in words:
-            if not any(character.isalpha() for character in word.text):
+            if sum(self._votes[word.font.name]) >= ENOUGH_VOTES or not any(map(str.isalpha, word.text)):
                 continue
             self._heights[word.font.name][_reach(word.text)].append(word.box.height)
             if previous is not None and _neighbours(previous, word) and _reach(previous.text) != _reach(word.text):
@@ -94,6 +97,7 @@ class FontMeasures:
         return median(full) if full else None
 
 
+@lru_cache(maxsize=65_536)
 def _reach(text: str) -> tuple[bool, bool]:
     """Whether some glyph rises above, and some falls below, the small letters."""
     rises = any(

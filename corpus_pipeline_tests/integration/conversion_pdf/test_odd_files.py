@@ -90,6 +90,7 @@ def test_empty_page_among_others_is_counted(tmp_path, pages, convert):
 
     assert document.page_count == 3
     assert [block.page for block in document.blocks] == [1, 3]
+    assert document.properties["pdf_blank_pages"] == "2"
 
 
 def test_text_at_right_angles_is_read_as_text(tmp_path, pages, convert):
