@@ -51,7 +51,7 @@ def fragment_corpus(context: StageContext) -> StageResult:
             "removed": len(removed),
             **_totals(states),
         }
-        with run.commit(output_sha256=_output_sha256(states), counts=counts) as connection:
+        with run.commit(output_sha256=_output_sha256(run.input_sha256, states), counts=counts) as connection:
             replace_documents(connection, corpus, removed=removed, spool=spool, fingerprint=fingerprint)
     return run.result
 
@@ -74,8 +74,9 @@ def _input_sha256(document: Document, fingerprint: str) -> str:
     return sha256_hex(canonical_json([document.document_sha256, document_title(document), fingerprint]))
 
 
-def _output_sha256(states: Iterable[DocumentState]) -> str:
-    return sha256_hex(canonical_json([(state.document_id, state.content_sha256) for state in states]))
+def _output_sha256(input_sha256: str, states: Iterable[DocumentState]) -> str:
+    # With the input, though fragments do not depend on decisions: what follows must not pass for up to date.
+    return sha256_hex(canonical_json([input_sha256, [(state.document_id, state.content_sha256) for state in states]]))
 
 
 def _totals(states: list[DocumentState]) -> dict[str, int]:

@@ -60,7 +60,7 @@ def embed_corpus(context: StageContext) -> StageResult:
             "texts_per_second": round(len(missing) / seconds, 1) if missing else 0.0,
             "dimensions": dimensions,
         }
-        output = sha256_hex(canonical_json({"fingerprint": fingerprint, "embedded_sha256s": wanted}))
+        output = sha256_hex(canonical_json([run.input_sha256, fingerprint, wanted]))
         with run.commit(output_sha256=output, counts=counts) as connection:
             # The vectors are in the shared cache already; that none was lost since is checked once more.
             _demand_complete(missing_texts(connection, corpus, fingerprint))

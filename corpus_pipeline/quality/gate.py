@@ -8,7 +8,7 @@ from corpus_pipeline.quality.batches import read_batches
 from corpus_pipeline.quality.engine import run_suite
 from corpus_pipeline.quality.suites import suite
 from corpus_pipeline.records import Stage
-from corpus_pipeline.store import StageContext, Verdict, record_verdict
+from corpus_pipeline.store import StageContext, Verdict, record_verdict, thresholds_sha256
 
 __all__ = ["check_stage"]
 
@@ -31,7 +31,7 @@ def check_stage(context: StageContext, stage: Stage) -> Verdict:
         corpus=spec.slug,
         stage=stage,
         output_sha256=batches.output_sha256,
-        thresholds_sha256=spec.digest("gates", "versions"),
+        thresholds_sha256=thresholds_sha256(spec),
         passed=not any(failure["severity"] == "critical" for failure in failures),
         failures=tuple(sorted(failures, key=lambda failure: failure["severity"])),
         evaluated_expectations=len(rules),

@@ -24,6 +24,7 @@ from corpus_pipeline.store.verdicts import (
     latest_verdict,
     record_verdict,
     stage_output,
+    thresholds_sha256,
 )
 
 __all__ = [
@@ -49,5 +50,6 @@ __all__ = [
     "record_verdict",
     "safe_url",
     "stage_output",
+    "thresholds_sha256",
     "translate_errors",
 ]

@@ -108,7 +108,8 @@ class StageRun:
         """The one transaction in which the stage writes its rows; its state is added at the end.
 
         A stage calls this once, with rows to write in the block. ``output_sha256`` must depend on
-        content and configuration only: no times, no run ids.
+        content and configuration only: no times, no run ids. It covers ``input_sha256`` too, or all
+        that the input says: publication tells by it that every later stage was made from this chain.
         """
         corpus = self.context.spec.slug
         with self.context.database.connection() as connection:

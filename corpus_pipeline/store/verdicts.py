@@ -13,7 +13,18 @@ from corpus_pipeline.registry import CorpusSpec
 from corpus_pipeline.store.database import Connection
 from corpus_pipeline.store.queries import load_queries
 
-__all__ = ["Refusal", "Verdict", "chain_refusals", "latest_verdict", "record_verdict", "stage_output"]
+__all__ = [
+    "Refusal",
+    "Verdict",
+    "chain_refusals",
+    "latest_verdict",
+    "record_verdict",
+    "stage_output",
+    "thresholds_sha256",
+]
+
+
+_JUDGED_BY = ("gates", "versions", "deduplication", "chunking", "embedding")
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,11 @@ class Refusal:
 
     stage: Stage
     reason: str
+
+
+def thresholds_sha256(spec: CorpusSpec) -> str:
+    """Digest of what the suites judge by: thresholds, and the parts of the entry they measure against."""
+    return spec.digest(*_JUDGED_BY)
 
 
 def record_verdict(connection: Connection, verdict: Verdict) -> None:
@@ -107,7 +123,7 @@ def chain_refusals(connection: Connection, spec: CorpusSpec) -> list[Refusal]:
         verdict = latest_verdict(connection, spec.slug, stage, state["output_sha256"])
         if verdict is None:
             refusals.append(Refusal(stage, "its check has not run on this output"))
-        elif verdict.thresholds_sha256 != spec.digest("gates", "versions"):
+        elif verdict.thresholds_sha256 != thresholds_sha256(spec):
             refusals.append(Refusal(stage, "its check ran under other thresholds; run it again"))
         elif not verdict.passed:
             failed = [f["expectation"] for f in verdict.failures if f["severity"] == "critical"]

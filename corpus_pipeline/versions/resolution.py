@@ -30,7 +30,7 @@ EVIDENCE_BATCH = 200
 def resolve_corpus(context: StageContext) -> StageResult:
     """Decides which documents of a corpus are current, superseded, copies or kept out, as of ``context.as_of``.
 
-    Only texts that have no cached evidence are read. The output hash covers decisions, relations
+    Only texts that have no cached evidence are read. The output hash covers its input, decisions, relations
     and conflicts, so that it changes with the day only when a decision does. Other corpora count with
     what they have published, never with what they have only decided.
 
@@ -50,7 +50,9 @@ def resolve_corpus(context: StageContext) -> StageResult:
                 spec.slug, cross_corpus_edges(connection, spec.slug), published_versions(connection, spec.slug), hashes
             )
         resolution = resolve(present, evidence, clusters, edges, spec, context.as_of, neighbours=neighbours)
-        output_sha256 = sha256_hex(canonical_json([resolution.decisions, resolution.relations, resolution.conflicts]))
+        output_sha256 = sha256_hex(
+            canonical_json([run.input_sha256, resolution.decisions, resolution.relations, resolution.conflicts])
+        )
         counts = {**version_counts(resolution), "extracted": extracted}
         with run.commit(output_sha256=output_sha256, counts=counts) as connection:
             if output_sha256 != run.previous_output_sha256 or not version_decisions(connection, spec.slug):

@@ -16,7 +16,15 @@ from corpus_pipeline.embedding import embedding_fingerprint
 from corpus_pipeline.index import publish_corpus, read_session, serving_table, stage_generation
 from corpus_pipeline.records import DocumentMetadata, Stage, sha256_hex
 from corpus_pipeline.registry import EmbeddingSpec
-from corpus_pipeline.store import Connection, StageContext, StageResult, Verdict, load_queries, record_verdict
+from corpus_pipeline.store import (
+    Connection,
+    StageContext,
+    StageResult,
+    Verdict,
+    load_queries,
+    record_verdict,
+    thresholds_sha256,
+)
 
 DIMENSIONS = 16
 EVERYONE = ("everyone",)
@@ -229,7 +237,7 @@ class SyntheticCorpus:
                 self.slug,
                 stage,
                 output,
-                self.context.spec.digest("gates", "versions"),
+                thresholds_sha256(self.context.spec),
                 passed,
                 () if passed else (failure,),
                 1,

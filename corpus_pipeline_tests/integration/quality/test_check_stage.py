@@ -11,12 +11,13 @@ import pytest
 from corpus_pipeline.chunking import fragment_corpus
 from corpus_pipeline.conversion import convert_corpus
 from corpus_pipeline.deduplication import cluster_corpus
+from corpus_pipeline.embedding import embed_corpus
 from corpus_pipeline.errors import UpstreamMissingError
 from corpus_pipeline.inventory import approve_removals, take_inventory
 from corpus_pipeline.quality import check_stage
 from corpus_pipeline.records import Stage
 from corpus_pipeline.registry import ConversionSpec, GateThresholds
-from corpus_pipeline.store import StageContext, Verdict, chain_refusals, stage_output
+from corpus_pipeline.store import StageContext, Verdict, chain_refusals, stage_output, thresholds_sha256
 from corpus_pipeline.versions import resolve_corpus
 
 STAGES = (
@@ -74,12 +75,26 @@ def test_a_healthy_corpus_passes_every_stage_and_each_verdict_is_stored_with_its
         assert verdict.output_sha256 == outputs[stage.value]
     rows = _stored(plain)
     assert {row["stage"]: row["output_sha256"] for row in rows} == outputs
-    assert {row["thresholds_sha256"] for row in rows} == {plain.spec.digest("gates", "versions")}
+    assert {row["thresholds_sha256"] for row in rows} == {thresholds_sha256(plain.spec)}
     assert {(row["corpus"], row["run_id"], row["passed"]) for row in rows} == {("handbook", "test-run", True)}
     assert all(row["evaluated_expectations"] >= 2 and row["failures"] == [] for row in rows)
     with plain.database.connection() as connection:
         blocked = {refusal.stage for refusal in chain_refusals(connection, plain.spec)}
     assert blocked == set(list(Stage)[5:-1]), "only what has not run is in the way"
+
+
+def test_a_changed_decision_makes_all_that_follows_out_of_date_though_no_fragment_changes(
+    plain: StageContext, corpus_folder: Path
+) -> None:
+    chain = [run for _, run in STAGES] + [embed_corpus]
+    (corpus_folder / "kites.md").write_text("# Kites\n\nThe office keeps two kites.\n")
+    first = [run(plain).output_sha256 for run in chain]
+    assert [run(plain).output_sha256 for run in chain] == first
+    (corpus_folder / "kites.md.meta.yaml").write_text("lifecycle: withdrawn\n")
+    results = [run(plain) for run in chain]
+    assert results[4].counts["chunked"] == 0
+    assert results[5].counts["embedded"] == 0
+    assert not {result.output_sha256 for result in results} & set(first), "a staged generation of before must not pass"
 
 
 def test_metadata_that_cannot_be_read_warns_and_names_the_document(plain: StageContext, corpus_folder: Path) -> None:

@@ -19,6 +19,7 @@ from corpus_pipeline.store import (
     published_superseded,
     record_published_documents,
     record_verdict,
+    thresholds_sha256,
 )
 
 STAGES = list(Stage)[:-1]
@@ -34,9 +35,7 @@ def _run(context: StageContext, stage: Stage, output: str) -> None:
 def _judge(context: StageContext, stage: Stage, output: str, *failures: dict[str, Any], **changes: Any) -> None:
     spec: CorpusSpec = changes.get("spec", context.spec)
     passed = not any(failure["severity"] == "critical" for failure in failures)
-    verdict = Verdict(
-        spec.slug, stage, output, spec.digest("gates", "versions"), passed, failures, 3, run_id=context.run_id
-    )
+    verdict = Verdict(spec.slug, stage, output, thresholds_sha256(spec), passed, failures, 3, run_id=context.run_id)
     with context.database.connection() as connection:
         record_verdict(connection, verdict)
 
@@ -92,6 +91,11 @@ def test_a_check_under_other_thresholds(chain: StageContext) -> None:
     stricter = chain.spec.model_copy(update={"gates": GateThresholds(min_documents=100)})
     reason = "its check ran under other thresholds; run it again"
     assert _refusals(chain, stricter) == [(stage, reason) for stage in STAGES]
+
+
+def test_a_check_before_the_model_or_the_chunking_was_changed(chain: StageContext) -> None:
+    shorter = chain.spec.chunking.model_copy(update={"child_tokens": chain.spec.chunking.child_tokens - 1})
+    assert len(_refusals(chain, chain.spec.model_copy(update={"chunking": shorter}))) == len(STAGES)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=str)
