@@ -27,13 +27,17 @@ def dev(
     port: Annotated[int, typer.Option(help="Port the UI listens on.", min=1, max=65535)] = 3000,
 ) -> None:
     """Start the database, the Dagster daemon (schedules, backfills) and the UI; Ctrl-C stops all of them."""
-    from corpus_pipeline.orchestration.instance import dagster_environment
+    from corpus_pipeline.orchestration.instance import dagster_environment, dagster_instance
 
     state = state_of(context)
     slugs = ", ".join(sorted(state.registry.corpora))
     _demand_free_port(host, port)
     database = state.database  # held open, so that the embedded server outlives Dagster's processes
+    with dagster_instance(state.settings):
+        pass  # ends runs that a killed process left as started: they would keep their corpora waiting
     environment = {**os.environ, **dagster_environment(state.settings), "PYTHONWARNINGS": "ignore"}
+    if state.settings.as_of is not None:
+        environment["CORPUS_AS_OF"] = state.settings.as_of.isoformat()
     command = [sys.executable, "-m", "dagster", "dev", "-m", "corpus_pipeline.definitions", "-h", host, "-p", str(port)]
     err.print(f"corpora: {slugs}\nDagster UI: http://{host}:{port} (a few seconds from now); Ctrl-C stops everything")
     # A shell starts background jobs with interrupts ignored, and children inherit that.

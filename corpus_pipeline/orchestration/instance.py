@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 from dagster import DagsterInstance, DagsterRunStatus, RunsFilter
+from dagster._core.storage.tags import GRPC_INFO_TAG
 
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import project_file
@@ -61,8 +63,27 @@ def owner_tags() -> dict[str, str]:
 
 
 def _fail_dead_runs(instance: DagsterInstance) -> None:
-    """Ends runs whose command-line process was killed; nothing else would."""
-    started = RunsFilter(statuses=[DagsterRunStatus.STARTED], tags={HOST_TAG: socket.gethostname()})
-    for run in instance.get_runs(started):
-        if not psutil.pid_exists(int(run.tags.get(PID_TAG, "0"))):
+    """Ends runs whose process on this machine was killed; nothing else would, and their corpora would wait for them."""
+    for run in instance.get_runs(RunsFilter(statuses=[DagsterRunStatus.STARTING, DagsterRunStatus.STARTED])):
+        if _is_dead(run.tags):
             instance.report_run_failed(run, "the process of this run has died")
+
+
+def _is_dead(tags: Mapping[str, str]) -> bool:
+    """Whether a run is certain to have no process: its command, or the code server it was launched in, is gone.
+
+    A code server of `dagster dev` listens on a socket of its own; one reached by network is left to its deployment.
+    """
+    if tags.get(HOST_TAG) == socket.gethostname():
+        return not psutil.pid_exists(int(tags.get(PID_TAG, "0")))
+    address = json.loads(tags.get(GRPC_INFO_TAG, "{}")).get("socket")
+    if address is None:
+        return False
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return True
+        except OSError:
+            return False
+    return False

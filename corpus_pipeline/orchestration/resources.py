@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
 from corpus_pipeline.orchestration.observer import RunObserver
@@ -37,6 +38,11 @@ class PipelineResource:
         """The open pool; the embedded server starts and migrations run at first use."""
         return Database.open(self.settings)
 
+    @cached_property
+    def as_of(self) -> date:
+        """The day of the run: one that passes midnight decides, evaluates and records for the same day."""
+        return self.settings.decision_date
+
     def stage_context(self, corpus: str, run_id: str, progress: Progress) -> StageContext:
         """What a room function gets.
 
@@ -49,7 +55,7 @@ class PipelineResource:
             settings=self.settings,
             registry=self.registry,
             spec=self.registry.corpus(corpus),
-            as_of=self.settings.decision_date,
+            as_of=self.as_of,
             run_id=run_id,
             progress=progress,
         )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster._core.instance.config import dagster_instance_config
+from dagster._core.storage.tags import GRPC_INFO_TAG
 
 from corpus_pipeline.orchestration import storage
-from corpus_pipeline.orchestration.instance import dagster_environment
+from corpus_pipeline.orchestration.instance import HOST_TAG, PID_TAG, _is_dead, dagster_environment
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import project_file
 
@@ -69,3 +75,26 @@ def test_dagster_may_have_a_database_of_its_own(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CORPUS_DATABASE_URL", "postgresql://corpus@db/corpus")
     monkeypatch.setenv("CORPUS_DAGSTER_DATABASE_URL", "postgresql://dagster@other/dagster")
     assert storage.dagster_database_url() == "postgresql+psycopg2://dagster@other/dagster"
+
+
+def test_a_run_is_dead_when_its_command_is() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    here = socket.gethostname()
+    assert _is_dead({HOST_TAG: here, PID_TAG: str(ended.pid)})
+    assert not _is_dead({HOST_TAG: here, PID_TAG: str(os.getpid())})
+    assert not _is_dead({HOST_TAG: "elsewhere", PID_TAG: str(ended.pid)}), "another machine's processes are not seen"
+    assert not _is_dead({})
+
+
+def test_a_run_is_dead_when_the_code_server_it_was_launched_in_is() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        address = str(Path(folder, "socket"))
+        tags = {GRPC_INFO_TAG: json.dumps({"host": "localhost", "socket": address})}
+        assert _is_dead(tags), "a restart of the machine takes the socket with it"
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(address)
+            server.listen()
+            assert not _is_dead(tags)
+        assert _is_dead(tags), "a killed server leaves its socket behind"
+        assert not _is_dead({GRPC_INFO_TAG: json.dumps({"host": "code", "port": 4000})})
