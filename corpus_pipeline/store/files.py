@@ -17,7 +17,8 @@ def project_file(name: str) -> Path:
     Raises:
         StoreError: The installation lacks it.
     """
-    for folder in (_PACKAGE.parent, _PACKAGE):
+    # Inside first: beside an installed package lie those of others, and some are named sql.
+    for folder in (_PACKAGE, _PACKAGE.parent):
         if (folder / name).exists():
             return folder / name
     raise StoreError(
