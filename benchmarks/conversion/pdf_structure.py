@@ -27,6 +27,7 @@ from benchmarks.conversion.structure import Structure, from_markdown
 SETS = ("tagged", "taggedrun", "synth")
 RESULTS = Path(__file__).parent / "results" / "pdf_structure.json"
 MEASURES = ("reading_order", "tables", "headings", "lists", "levels")
+OVERALL = ("reading_order", "tables", "headings")
 
 
 @dataclass
@@ -121,18 +122,20 @@ def _score(engine: str, convert: Engine, set_name: str, path: Path) -> Score:
     )
 
 
-def summary(scores: Iterable[Score]) -> dict[str, float]:
-    """Mean of each measure over the files where the truth has something to compare."""
+def summary(scores: Iterable[Score]) -> dict[str, float | None]:
+    """Mean of each measure over the files where the truth has something to compare; ``None`` where none has."""
     given = list(scores)
-    means = {}
+    means: dict[str, float | None] = {}
     for measure in MEASURES:
         values = [value for score in given if (value := getattr(score, measure)) is not None]
-        means[measure] = mean(values) if values else float("nan")
-    means["overall"] = mean(means[measure] for measure in ("reading_order", "tables", "headings"))
-    means["seconds_per_page"] = sum(score.seconds for score in given) / max(1, sum(score.pages for score in given))
+        means[measure] = round(mean(values), 4) if values else None
+    parts = [value for measure in OVERALL if (value := means[measure]) is not None]
+    means["overall"] = round(mean(parts), 4) if len(parts) == len(OVERALL) else None
+    pages = max(1, sum(score.pages for score in given))
+    means["seconds_per_page"] = round(sum(score.seconds for score in given) / pages, 4)
     means["surplus_tables"] = sum(score.surplus_tables for score in given)
     means["files"] = len(given)
-    return {key: round(value, 4) for key, value in means.items()}
+    return means
 
 
 def _print_table(scores: list[Score], engines: Iterable[str], sets: list[str]) -> None:
@@ -154,7 +157,11 @@ def _print_table(scores: list[Score], engines: Iterable[str], sets: list[str]) -
             if not chosen or (name == "together" and len(sets) == 1):
                 continue
             means = summary(chosen)
-            print(f"{engine:18} {name:10} {len(chosen):5} " + " ".join(f"{means[column]:16.4f}" for column in columns))
+            print(f"{engine:18} {name:10} {len(chosen):5} " + " ".join(_cell(means[column]) for column in columns))
+
+
+def _cell(value: float | None) -> str:
+    return f"{value:16.4f}" if value is not None else f"{'-':>16}"
 
 
 def _print_worst(scores: list[Score], count: int) -> None:
