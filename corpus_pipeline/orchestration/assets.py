@@ -24,6 +24,7 @@ from dagster import (
     asset,
     asset_check,
 )
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from corpus_pipeline.errors import CorpusPipelineError, DatabaseUnreachableError
 from corpus_pipeline.orchestration.chain import ChainLink
@@ -106,5 +107,8 @@ def _clear_failures(work: Callable[[], Result]) -> Result:
         return work()
     except CorpusPipelineError as error:
         raise Failure(description=str(error), allow_retries=isinstance(error, DatabaseUnreachableError)) from error
+    except (KeyboardInterrupt, DagsterExecutionInterruptedError) as error:
+        # Left to Dagster, whoever presses Ctrl-C or Terminate has the retry policy start the step again.
+        raise Failure(description="interrupted", allow_retries=False) from error
     except Exception as error:
         raise Failure(description=f"unexpected {type(error).__name__}: {error}", allow_retries=False) from error

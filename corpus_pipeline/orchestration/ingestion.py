@@ -80,6 +80,7 @@ def ingest(
 
     Raises:
         StoreError: Dagster's database cannot be used.
+        KeyboardInterrupt: A run was interrupted; the corpora after it are not begun.
     """
     recorder = _Recorder(observer)
     pipeline = PipelineResource(settings=settings, observer=recorder)
@@ -104,9 +105,19 @@ def _execute(job: Any, instance: Any, run: CorpusRun, as_of: date) -> None:
             tags={**owner_tags(), "corpus_pipeline/as_of": as_of.isoformat()},
             run_config={"loggers": {"console": {"config": {"log_level": logging.getLevelName(logging.CRITICAL)}}}},
         )
+    if any(_is_interruption(event) for event in result.all_events):
+        raise KeyboardInterrupt
     run.run_id = result.run_id
     run.error = _stage_error(result)
     run.published = bool(run.results) and run.results[-1].stage is Stage.PUBLISHED_CORPUS and not run.error
+
+
+def _is_interruption(event: Any) -> bool:
+    """Whether a step ended by Ctrl-C or SIGTERM, which Dagster reports as a failure like any other."""
+    error = event.step_failure_data.error if event.is_step_failure else None
+    while error is not None and error.cls_name not in {"DagsterExecutionInterruptedError", "KeyboardInterrupt"}:
+        error = error.cause
+    return error is not None
 
 
 def _stage_error(result: Any) -> str:

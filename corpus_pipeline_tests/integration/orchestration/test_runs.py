@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -86,6 +87,24 @@ def test_a_stage_that_cannot_run_ends_with_its_message_and_remedy(
     assert "docs" in run.error
     assert len(run.error.splitlines()) > 1, "message and remedy"
     assert "Traceback" not in run.error
+
+
+class Interrupter(Watcher):
+    """Presses Ctrl-C as soon as a stage begins to work."""
+
+    def start(self, stage: Stage, total: int | None, what: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interruption_ends_the_command_and_not_just_the_corpus_at_hand(
+    settings: Settings, registry: Registry, context: StageContext, corpus_folder: Path
+) -> None:
+    (corpus_folder / "only.md").write_text("# Only\n\nOne file is too few.\n")
+    with pytest.raises(KeyboardInterrupt):
+        ingest(settings, registry, context.database, ["handbook", "legal"], Interrupter())
+    with dagster_instance(settings) as instance:
+        (run,) = instance.get_runs()
+    assert (run.tags["dagster/partition"], run.is_finished) == ("handbook", True)
 
 
 def test_the_instance_keeps_its_runs_in_our_database(instance: DagsterInstance, context: StageContext) -> None:
