@@ -30,7 +30,7 @@ class ConversionJob:
     targets: dict[str, str]
     limits: dict[str, Any]
     candidates: tuple[str, ...] = ()
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
 
     def to_head(self) -> dict[str, Any]:
         """The job as a JSON value."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -27,7 +27,7 @@ class ConversionInput:
     path: Path
     file_format: FileFormat
     extension: str = ""
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
     max_pages: int = 5000
 
 

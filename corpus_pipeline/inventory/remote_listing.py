@@ -6,6 +6,7 @@ generation, a checksum). Without one the file is read every night.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -62,12 +63,17 @@ def remote_files(spec: CorpusSpec) -> Iterator[FoundFile]:
             continue
         yield FoundFile(
             relative_path=storable_name(relative),
-            source_uri=storable_name(str(file_system.unstrip_protocol(name))),
+            source_uri=storable_name(_without_login(str(file_system.unstrip_protocol(name)))),
             size_bytes=int(info.get("size") or 0),
             modified_at=_modified_at(info),
             change_token=_change_token(info),
             open=_opener(file_system, name),
         )
+
+
+def _without_login(uri: str) -> str:
+    # Readers are shown it. HTTP sources keep a login in the names of their files.
+    return re.sub(r"^([\w+.-]+://)[^/@]*@", r"\1", uri)
 
 
 def remote_path(root: str, relative_path: str) -> str:
