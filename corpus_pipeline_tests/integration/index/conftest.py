@@ -149,8 +149,8 @@ class SyntheticCorpus:
         connection.execute(
             "INSERT INTO corpus.document_versions (corpus, document_id, family, lifecycle, valid_from, valid_until,"
             " superseded_by, current_document_id, is_canonical, is_current, serving_state, exclusion_reason,"
-            " exclusion_ref, evidence, needs_review, decision_sha256, normalised_sha256)"
-            " VALUES (%s, %s, %s, 'active', %s, %s, %s, %s, true, %s, %s, %s, %s, '', false, '', %s)",
+            " exclusion_ref, evidence, needs_review, decision_sha256)"
+            " VALUES (%s, %s, %s, 'active', %s, %s, %s, %s, true, %s, %s, %s, %s, '', false, '')",
             (
                 self.slug,
                 document_id,
@@ -163,7 +163,6 @@ class SyntheticCorpus:
                 "archived" if document.excluded else "current",
                 document.excluded,
                 document.reference,
-                sha256_hex(text.lower()),
             ),
         )
 
