@@ -62,7 +62,11 @@ def test_nothing_is_embedded_twice_and_the_model_is_not_even_loaded(
     assert again.counts["dimensions"] == 384
 
     put_fragments(context, {"renamed.md": TEXTS[::-1]})
-    assert embed_corpus(context).output_sha256 == first.output_sha256
+    renamed = embed_corpus(context)
+    assert renamed.counts["embedded"] == 0
+    assert renamed.output_sha256 != first.output_sha256, (
+        "other fragments: what was staged from the first is out of date"
+    )
 
 
 def test_vectors_are_shared_across_corpora(context: StageContext, put_fragments: Put) -> None:
