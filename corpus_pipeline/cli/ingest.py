@@ -84,7 +84,7 @@ def _outcome(run: CorpusRun) -> str:
     if not run.published:
         return "stopped"
     last = run.results[-1]
-    return "published" if not last.unchanged else "published (unchanged)"
+    return "published" if not last.unchanged else "unchanged"
 
 
 def _print_runs(runs: list[CorpusRun]) -> None:
