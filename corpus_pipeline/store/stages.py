@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
 
+import psycopg
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.errors import CorpusBusyError, UpstreamMissingError
@@ -27,6 +28,8 @@ __all__ = ["Progress", "SilentProgress", "StageContext", "StageResult", "StageRu
 
 Count = int | float | str
 NO_INPUT = ""
+LOCK_WAIT_SECONDS = 3.0
+LOCK_POLL_SECONDS = 0.05
 
 
 class Progress(Protocol):
@@ -158,13 +161,24 @@ def corpus_lock(database: Database, corpus: str) -> Iterator[Connection]:
     Raises:
         CorpusBusyError: Another process holds it.
     """
+    queries = load_queries("store")
     with database.session() as connection:
-        if not load_queries("store").try_corpus_lock(connection, corpus=corpus):
+        # A server frees the lock of a session that has just ended a moment later, so one moment is waited.
+        deadline = time.monotonic() + LOCK_WAIT_SECONDS
+        while not queries.try_corpus_lock(connection, corpus=corpus):
+            if time.monotonic() < deadline:
+                time.sleep(LOCK_POLL_SECONDS)
+                continue
             raise CorpusBusyError(
                 f"another run is working on corpus {corpus!r}",
                 remedy="Wait for it to end (see `corpus-pipeline status` or the Runs page), then run this again.",
             )
-        yield connection
+        try:
+            yield connection
+        finally:
+            # A lost connection has freed the lock already.
+            with suppress(psycopg.Error):
+                queries.release_corpus_lock(connection, corpus=corpus)
 
 
 @contextmanager

@@ -44,6 +44,10 @@ LIMIT 1;
 -- Takes the lock of a corpus for this session, or says that another session holds it.
 SELECT pg_try_advisory_lock(hashtextextended('corpus_pipeline:' || :corpus, 0));
 
+-- name: release_corpus_lock$
+-- Gives the lock of a corpus back at once; ending the session alone would free it a moment later.
+SELECT pg_advisory_unlock(hashtextextended('corpus_pipeline:' || :corpus, 0));
+
 -- name: delete_published_documents!
 -- Forgets what was published of a corpus, before the new generation's documents are recorded.
 DELETE FROM corpus.published_documents WHERE corpus = :corpus;
