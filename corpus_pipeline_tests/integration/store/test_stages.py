@@ -138,3 +138,9 @@ def test_corpora_do_not_see_each_others_state(context: StageContext) -> None:
         assert stage_output(connection, "legal", Stage.SOURCE_INVENTORY) is None
     with pytest.raises(UpstreamMissingError):
         _run(legal, Stage.CONVERTED_DOCUMENTS, "b1")
+
+
+def test_stages_in_quick_succession_never_find_the_corpus_busy(database: Database) -> None:
+    for _ in range(60):
+        with corpus_lock(database, "handbook") as connection:
+            assert connection.execute("SELECT 1 AS one").fetchone() == {"one": 1}
