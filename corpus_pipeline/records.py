@@ -37,6 +37,7 @@ __all__ = [
     "TrustLevel",
     "VersionDecision",
     "VersionRelation",
+    "as_json",
     "canonical_json",
     "sha256_hex",
 ]
@@ -57,10 +58,11 @@ def canonical_json(value: Any) -> str:
     >>> canonical_json({"b": 1, "a": [2]})
     '{"a":[2],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_as_json)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=as_json)
 
 
-def _as_json(value: object) -> object:
+def as_json(value: object) -> object:
+    """The JSON form of a record, a date or a set, for ``json.dumps(default=…)``."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, (date, datetime)):

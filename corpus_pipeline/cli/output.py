@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from corpus_pipeline.errors import CorpusPipelineError
-from corpus_pipeline.records import _as_json
+from corpus_pipeline.records import as_json
 
 __all__ = ["err", "out", "print_error", "print_json", "safe", "table"]
 
@@ -44,7 +44,7 @@ def print_json(value: Any) -> None:
 
     Characters that would command a terminal, turn the direction of text or have no UTF-8 form are escaped.
     """
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=_as_json)
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=as_json)
     sys.stdout.write(UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 

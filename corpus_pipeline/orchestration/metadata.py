@@ -6,7 +6,6 @@ from typing import Any
 
 from dagster import MetadataValue
 
-from corpus_pipeline.records import Stage
 from corpus_pipeline.store import StageResult, Verdict
 
 __all__ = ["check_description", "check_metadata", "stage_metadata"]
@@ -103,12 +102,3 @@ def _cell(text: object) -> str:
     for character in "\\`*_[]<>|!#":
         plain = plain.replace(character, f"\\{character}" if character != "<" else "&lt;")
     return plain
-
-
-def stage_title(stage: Stage) -> str:
-    """Human title of a stage.
-
-    >>> stage_title(Stage.NEAR_DUPLICATE_CLUSTERS)
-    'near duplicate clusters'
-    """
-    return stage.value.replace("_", " ")
