@@ -21,7 +21,7 @@ from rich.text import Text
 from corpus_pipeline.errors import CorpusPipelineError
 from corpus_pipeline.records import as_json
 
-__all__ = ["err", "out", "print_error", "print_json", "safe", "table"]
+__all__ = ["err", "out", "plain", "print_error", "print_json", "safe", "table"]
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -63,11 +63,12 @@ def table(
 def print_error(error: CorpusPipelineError) -> None:
     """The error and its remedy on standard error, with the chain of causes on one line each."""
     text = Text("error: ", style="bold red")
-    text.append("\n".join(_plain(line) for line in error.message.splitlines()), style="default")
+    text.append("\n".join(plain(line) for line in error.message.splitlines()), style="default")
     err.print(text)
     if error.remedy:
-        err.print(Text("to do: ", style="bold") + Text(_plain(error.remedy), style="default"))
+        err.print(Text("to do: ", style="bold") + Text(plain(error.remedy), style="default"))
 
 
-def _plain(line: str) -> str:
+def plain(line: str) -> str:
+    """Text without control characters, tabs excepted, for what rich does not read as markup."""
     return "".join(character for character in line if character == "\t" or unicodedata.category(character)[0] != "C")
