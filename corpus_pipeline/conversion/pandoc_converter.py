@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import subprocess
 
+from corpus_pipeline.compute import die_with_parent
 from corpus_pipeline.conversion.docling_converter import convert_bytes
 from corpus_pipeline.conversion.file_format import FileFormat
-from corpus_pipeline.conversion.isolation import die_with_parent
 from corpus_pipeline.conversion.properties import html_properties
 from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.errors import ModelUnavailableError

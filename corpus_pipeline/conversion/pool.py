@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
-from corpus_pipeline.conversion.frames import pack_frame, read_frame
-from corpus_pipeline.conversion.isolation import quiet_environment
+from corpus_pipeline.compute import ScratchFolder, pack_frame, quiet_environment, read_frame
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
 from corpus_pipeline.errors import StageError
 from corpus_pipeline.records import QuarantineReason
@@ -53,17 +49,14 @@ class ConversionPool:
         preload: Iterable[str] = (),
         files_per_worker: int = FILES_PER_WORKER,
     ) -> None:
-        self._folder = folder
         self._workers = workers
         self._preload = list(preload)
         self._files_per_worker = files_per_worker
         self._process: subprocess.Popen[bytes] | None = None
-        self._scratch: Path | None = None
-        self._lock: BinaryIO | None = None
+        self._scratch = ScratchFolder(folder, "conversion")
 
     def __enter__(self) -> Self:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(self._folder)
+        self._scratch.remove_abandoned()
         return self
 
     def __exit__(
@@ -120,16 +113,15 @@ class ConversionPool:
         return ConversionOutcome.from_frame(*frame) if frame is not None else None
 
     def _start(self) -> None:
-        self._scratch = Path(tempfile.mkdtemp(prefix="conversion-", dir=self._folder))
-        self._lock = (self._scratch / "lock").open("wb")
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        command = [sys.executable, "-m", "corpus_pipeline.conversion.supervisor", str(self._scratch)]
+        self._scratch.open()
+        scratch = self._scratch.path
+        command = [sys.executable, "-m", "corpus_pipeline.conversion.supervisor", str(scratch)]
         command += [str(self._workers), str(self._files_per_worker), *self._preload]
         try:
-            with (self._scratch / "noise").open("wb") as noise:
+            with (scratch / "noise").open("wb") as noise:
                 self._process = subprocess.Popen(  # noqa: S603 - this interpreter and a module of ours
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise, env=quiet_environment(),
-                    cwd=self._scratch,
+                    cwd=scratch,
                 )  # fmt: skip
             if hasattr(fcntl, "F_SETPIPE_SZ") and self._process.stdin is not None:
                 fcntl.fcntl(self._process.stdin, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -153,11 +145,7 @@ class ConversionPool:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._lock is not None:
-            self._lock.close()
-        if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-        self._scratch = self._lock = None
+        self._scratch.close()
 
 
 def _given_up(flying: dict[str, ConversionJob], starts: dict[str, int]) -> Iterator[ConversionOutcome]:
@@ -169,20 +157,3 @@ def _given_up(flying: dict[str, ConversionJob], starts: dict[str, int]) -> Itera
             message=f"the supervisor of the workers ended {STARTS} times with this file\n"
             "Look for messages of the kernel about memory; lower CORPUS_WORKERS if there are any.",
         )
-
-
-def remove_abandoned(folder: Path) -> None:
-    """Removes scratch folders of runs that no longer live, told by the lock that a live run holds."""
-    for scratch in folder.glob("conversion-*"):
-        try:
-            descriptor = os.open(scratch / "lock", os.O_RDWR)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue
-        else:
-            shutil.rmtree(scratch, ignore_errors=True)
-        finally:
-            os.close(descriptor)

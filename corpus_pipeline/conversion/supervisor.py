@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from corpus_pipeline.conversion.frames import FrameBuffer, pack_frame
-from corpus_pipeline.conversion.isolation import block_network, die_with_parent
+from corpus_pipeline.compute import FrameBuffer, block_network, die_with_parent, pack_frame
 from corpus_pipeline.conversion.job import ConversionOutcome
 from corpus_pipeline.conversion.worker import OUT_OF_MEMORY_EXIT, out_of_memory, run_worker
 from corpus_pipeline.records import QuarantineReason

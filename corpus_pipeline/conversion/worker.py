@@ -9,8 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corpus_pipeline.conversion.frames import pack_frame, read_frame
-from corpus_pipeline.conversion.isolation import limit_memory
+from corpus_pipeline.compute import limit_memory, pack_frame, read_frame
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
 from corpus_pipeline.conversion.single_file import convert_file
 from corpus_pipeline.records import QuarantineReason

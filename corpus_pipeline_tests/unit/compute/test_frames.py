@@ -5,7 +5,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_pipeline.conversion.frames import FrameBuffer, pack_frame, read_frame
+from corpus_pipeline.compute import FrameBuffer, pack_frame, read_frame
 
 heads = st.dictionaries(st.text(max_size=5), st.one_of(st.integers(), st.text(), st.booleans()), max_size=4)
 
