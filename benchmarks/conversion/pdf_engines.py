@@ -28,12 +28,12 @@ def geometry(path: Path) -> Structure:
 
 def docling_native(path: Path) -> Structure:
     """docling's own pipeline without models: one text item a line."""
-    return from_docling(_native_converter().convert(path).document)
+    return from_docling(native_converter().convert(path).document)
 
 
 def docling_standard(path: Path) -> Structure:
     """docling's layout and table models; needs their weights in a local folder or from a hub."""
-    return from_docling(_standard_converter().convert(path).document)
+    return from_docling(standard_converter().convert(path).document)
 
 
 def unstructured_fast(path: Path) -> Structure:
@@ -58,7 +58,7 @@ def markitdown(path: Path) -> Structure:
 
 
 @cache
-def _native_converter() -> Any:
+def native_converter() -> Any:
     from docling.datamodel.base_models import InputFormat
     from docling.datamodel.pipeline_options import NativePdfPipelineOptions
     from docling.document_converter import DocumentConverter, PdfFormatOption
@@ -71,7 +71,7 @@ def _native_converter() -> Any:
 
 
 @cache
-def _standard_converter() -> Any:
+def standard_converter() -> Any:
     from docling.document_converter import DocumentConverter
 
     return DocumentConverter()

@@ -1,0 +1,133 @@
+"""Broken, encrypted, fuzzed and bomb-like files: each ends converted or in quarantine with a class that fits.
+
+    python -m benchmarks.conversion.hostile FOLDER [--with FOLDER …]
+
+``FOLDER`` holds ``manifest.jsonl``: for each file what a plain opener (pdfium, zipfile, a look at
+the first bytes) said. The classes that are defensible follow from that alone, see :func:`defensible`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.conversion.pool_runs import PoolRun, convert_files, write_result
+from corpus_pipeline.registry import ConversionLimits
+
+CONVERTED = "converted"
+TIMEOUT_SECONDS = 60.0
+LEGACY = frozenset(("doc", "xls", "ppt"))
+OFFICE = frozenset(("docx", "xlsx", "pptx", "xlsb", "odt"))
+BOMB = re.compile(r"bomb|poc-|xxe|oom|droste", re.IGNORECASE)
+"""Names by which the collections mark attacks rather than accidents."""
+
+
+def defensible(extension: str, probe: str, name: str) -> frozenset[str]:
+    """Classes that fit what the plain opener said of a file.
+
+    A fuzzed file may be refused as corrupt even where an opener gets through its first layer.
+    An attack may be refused as a bomb, or converted where what it attacks is not used.
+    """
+    allowed = _by_probe(extension, probe)
+    if "fuzz" in name or "orrupt" in name or "crash" in name.lower():
+        allowed |= {"corrupt", "converter_error", "no_text", CONVERTED}
+    if BOMB.search(name):
+        allowed |= {"bomb", "corrupt"}
+    if "passw" in name.lower() or "protected" in name.lower() or "encrypt" in name.lower():
+        allowed |= {"encrypted"}
+    return frozenset(allowed)
+
+
+def _by_probe(extension: str, probe: str) -> set[str]:
+    if probe == "zero_bytes":
+        return {"empty"}
+    if probe == "pdf_needs_password":
+        return {"encrypted"}
+    if probe.startswith("pdf_opens"):
+        return {"no_text", "corrupt", CONVERTED} if "chars=0" in probe else {CONVERTED}
+    if probe == "ole2_encrypted_package":
+        return {"encrypted"} | ({"unsupported", "corrupt"} if extension in LEGACY else set())
+    if probe.startswith("ole2"):
+        return {CONVERTED, "unsupported", "no_text", "encrypted", "corrupt"}
+    if probe.startswith("zip_error"):
+        return {"corrupt"}
+    if probe.startswith("zip"):
+        return _of_zip(extension, probe)
+    return {CONVERTED, "unsupported", "no_text", "empty", "encrypted"}
+
+
+def _of_zip(extension: str, probe: str) -> set[str]:
+    if "encrypted" in probe:
+        return {"encrypted", "unsupported"}
+    if "members=0" in probe or "bad=" in probe:
+        return {"corrupt", "converter_error"} | ({CONVERTED} if "bad=" in probe else set())
+    return {CONVERTED, "no_text"} if extension in OFFICE else {CONVERTED, "unsupported", "bomb"}
+
+
+def main() -> int:
+    """Converts all files and prints the classes; 1 if something hung, stayed behind or got a class that does not fit."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    if not (arguments.folder / "manifest.jsonl").is_file():
+        sys.stderr.write(f"{arguments.folder}/manifest.jsonl is absent: nothing measured\n")
+        return 0
+    listed = [json.loads(line) for line in (arguments.folder / "manifest.jsonl").read_text().splitlines() if line]
+    entries = {arguments.folder / entry["file"]: entry for entry in listed if (arguments.folder / entry["file"]).is_file()}
+    limits = ConversionLimits(timeout_seconds=TIMEOUT_SECONDS)
+    run = convert_files(sorted(entries), workers=arguments.workers, limits=limits)
+    rows = _rows(entries, run)
+    report: dict[str, object] = {
+        "files": len(entries),
+        "ended": len(rows),
+        "classes": dict(sorted(Counter(row["class"] for row in rows).items())),
+        "not_defensible": sum(not row["fits"] for row in rows),
+        "timeout_seconds": TIMEOUT_SECONDS,
+        "memory_limit_mb": limits.memory_mb,
+        **run.costs(),
+        "table": rows,
+    }
+    _print(report, rows)
+    write_result("hostile", report, arguments.output)
+    sound = len(rows) == len(entries) and not report["not_defensible"]
+    return 0 if sound and not run.processes_left and not run.files_left else 1
+
+
+def _rows(entries: dict[Path, dict[str, str]], run: PoolRun) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for path, outcome in sorted(run.outcomes.items()):
+        entry = entries[path]
+        found = outcome.reason or CONVERTED
+        rows.append(
+            {
+                "file": path.name,
+                "opener": entry["probe"],
+                "format": outcome.file_format,
+                "class": found,
+                "fits": found in defensible(entry["ext"], entry["probe"], path.name),
+                "converter": outcome.converter,
+                "characters": outcome.summary.get("char_count", 0),
+                "seconds": round(outcome.elapsed_seconds, 2),
+                "message": outcome.message.splitlines()[0] if outcome.message else "",
+            }
+        )
+    return rows
+
+
+def _print(report: dict[str, object], rows: list[dict[str, object]]) -> None:
+    for row in rows:
+        mark = " " if row["fits"] else "!"
+        print(f"{mark} {row['class']!s:16} {row['file']!s:75.75} {row['opener']!s:45.45} {row['message']!s:.80}")
+    for name, value in report.items():
+        if name != "table":
+            print(f"{name:18} {value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
