@@ -26,6 +26,7 @@ Tree::
     │   └── PublicationRefusedError   the verdicts do not allow publication
     ├── SearchError               a query cannot be run as it was asked
     │   └── NothingPublishedError     no generation of the asked corpora is published
+    ├── EvidenceError             an evidence pack cannot be made, found or trusted
     ├── PublicationHeldError      the corpus was rolled back and waits for `resume`
     └── UnknownCorpusError        a slug that corpora.yaml does not have
 
@@ -46,6 +47,7 @@ __all__ = [
     "DatabaseAuthenticationError",
     "DatabaseUnreachableError",
     "DiskFullError",
+    "EvidenceError",
     "Fault",
     "GateError",
     "GoldenQueriesError",
@@ -209,6 +211,10 @@ class SearchError(CorpusPipelineError):
 
 class NothingPublishedError(SearchError):
     """No generation of the asked corpora is published."""
+
+
+class EvidenceError(CorpusPipelineError):
+    """An evidence pack cannot be made, found or trusted."""
 
 
 class PublicationHeldError(CorpusPipelineError):

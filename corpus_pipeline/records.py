@@ -32,6 +32,7 @@ __all__ = [
     "QuarantinedFile",
     "ServingState",
     "SourceFile",
+    "SourceType",
     "Stage",
     "TableData",
     "TrustLevel",
@@ -109,6 +110,23 @@ class TrustLevel(StrEnum):
     UNVERIFIED = "UNVERIFIED"
 
 
+class SourceType(StrEnum):
+    """Where the content of a document comes from."""
+
+    COMPETITOR_ANALYSIS = "COMPETITOR_ANALYSIS"
+    USER_FEEDBACK = "USER_FEEDBACK"
+    MARKET_DATA = "MARKET_DATA"
+    TECHNICAL_RESEARCH = "TECHNICAL_RESEARCH"
+    INTERNAL_DATA = "INTERNAL_DATA"
+    EXPERT_OPINION = "EXPERT_OPINION"
+    WEB_SEARCH = "WEB_SEARCH"
+    SOURCE_CODE = "SOURCE_CODE"
+    ERROR_LOG = "ERROR_LOG"
+    GIT_DIFF = "GIT_DIFF"
+    DEPENDENCY_INFO = "DEPENDENCY_INFO"
+    ARCHITECTURE = "ARCHITECTURE"
+
+
 class Lifecycle(StrEnum):
     """Life of a document as its owner declares it."""
 
@@ -139,7 +157,7 @@ class DocumentMetadata(Record):
     audience: str | None = None
     answer_use: AnswerUse = "any"
     source_class: str | None = None
-    source_type: str | None = None
+    source_type: SourceType | None = None
     trust_level: TrustLevel = TrustLevel.UNVERIFIED
     lifecycle: Lifecycle = Lifecycle.ACTIVE
     version: str | None = None
@@ -167,6 +185,10 @@ class SourceFile(Record):
             already merged by precedence, JSON values. Corpus defaults are not in here.
         declared_by: For each key of ``declared``, where it came from, such as ``sidecar``.
         doubt: A fault met while reading the file or its metadata; empty when there was none.
+        container: Relative path of the outermost archive or mail that holds this file; empty for
+            a file of its own.
+        refusal: Value of :class:`QuarantineReason` when the inventory found that the file can never
+            be converted, such as a damaged archive; ``doubt`` says why.
     """
 
     corpus: str
@@ -180,6 +202,8 @@ class SourceFile(Record):
     declared: dict[str, Any] = Field(default_factory=dict)
     declared_by: dict[str, str] = Field(default_factory=dict)
     doubt: str = ""
+    container: str = ""
+    refusal: str = ""
 
 
 class BlockKind(StrEnum):
@@ -445,7 +469,17 @@ class VersionRelation(Record):
 
 
 class VersionDecision(Record):
-    """What the versions room decided about one document."""
+    """What the versions room decided about one document.
+
+    Attributes:
+        series_key: Series of periodic editions that it belongs to, such as ``quarterly/AAPL``;
+            ``None`` outside of one. Editions stay true for their period.
+        period_label: Period as metadata or the name declare it, such as ``2023-Q1``.
+        period_end: Last day of that period, as the text states it.
+        is_latest: The newest edition of its series; ``None`` outside of a series and where the
+            evidence leaves the order open.
+        organisation: Who issued it, as metadata or its text state it.
+    """
 
     corpus: str
     document_id: str
@@ -463,6 +497,23 @@ class VersionDecision(Record):
     exclusion_ref: str | None = None
     evidence: str = ""
     needs_review: bool = False
+    series_key: str | None = None
+    period_label: str | None = None
+    period_end: date | None = None
+    is_latest: bool | None = None
+    organisation: str | None = None
+
+    @property
+    def facts(self) -> dict[str, str | bool]:
+        """The facts of a periodic edition as attributes that filters can use; dates in ISO form."""
+        named = {
+            "series_key": self.series_key,
+            "period_label": self.period_label,
+            "period_end": self.period_end.isoformat() if self.period_end else None,
+            "is_latest": self.is_latest,
+            "organisation": self.organisation,
+        }
+        return {name: value for name, value in named.items() if value is not None}
 
 
 class Parent(Record):

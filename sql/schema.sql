@@ -8,6 +8,119 @@ CREATE SCHEMA serving;
 
 COMMENT ON SCHEMA serving IS 'What readers see, under row-level security.';
 
+CREATE FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) RETURNS TABLE(fragment_id text, bm25 double precision)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET work_mem TO '64MB'
+    SET jit TO 'off'
+    AS $_$
+DECLARE
+    k1 CONSTANT double precision := 1.5;
+    b CONSTANT double precision := 0.75;
+    levels CONSTANT integer := 16;
+    buckets CONSTANT bigint := 62500000;
+    fragments double precision;
+    mean_terms double precision;
+    visible text;
+    score text;
+    known integer[];
+    weights double precision[];
+    frequencies integer[];
+    needed integer;
+    seen integer := 0;
+    rest double precision;
+    found_ids text[];
+    found_scores double precision[];
+BEGIN
+    SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0)
+    INTO fragments, mean_terms
+    FROM corpus.generations g
+    WHERE g.corpus = of_corpus AND g.generation = of_generation;
+
+    SELECT array_agg(t.term ORDER BY t.weight DESC, t.term), array_agg(t.weight ORDER BY t.weight DESC, t.term),
+           array_agg(t.fragment_count ORDER BY t.weight DESC, t.term)
+    INTO known, weights, frequencies
+    FROM (
+        SELECT s.term, s.fragment_count,
+               count(*) * ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
+        FROM unnest(query_terms) AS given (term)
+        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term
+             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
+        GROUP BY s.term, s.fragment_count
+    ) t;
+    IF known IS NULL OR mean_terms IS NULL OR coalesce(most, 0) < 1 THEN
+        RETURN;
+    END IF;
+
+    -- What a reader may see is what the policy of the table says, word for word.
+    SELECT pg_get_expr(p.polqual, p.polrelid) INTO STRICT visible
+    FROM pg_policy p
+    WHERE p.polrelid = format('serving.%I', of_table)::regclass AND p.polname = rule;
+
+    -- The inner product at one level is the weight of the query's terms that occur so many times.
+    SELECT string_agg(format('%s * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', l.level, l.query), ' + ')
+    INTO score
+    FROM (
+        SELECT level, format('{%s}/%s', string_agg(format('%s:%s', (levels - level) * buckets + w.term + 1, w.weight), ','),
+                             levels * buckets) AS query
+        FROM generate_series(1, levels) AS level, unnest(known, weights) AS w (term, weight)
+        GROUP BY level
+    ) l;
+    SELECT string_agg(
+        format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -l.level, l.level, l.query),
+        ' + ' ORDER BY l.level)
+    INTO score
+    FROM (
+        SELECT level, format('{%s}/%s', string_agg(format('%s:%s', (levels - level) * buckets + w.term + 1, w.weight), ','),
+                             levels * buckets) AS query
+        FROM generate_series(1, levels) AS level, unnest(known, weights) AS w (term, weight)
+        GROUP BY level
+    ) l;
+
+    -- MaxScore (Turtle and Flood 1995): rare terms first. A fragment without any of the terms taken so far scores
+    -- less than the others could add up to; once that is below the last of the best, nothing is missing.
+    needed := 1;
+    WHILE needed < cardinality(known)
+        AND (SELECT sum(f) FROM unnest(frequencies[:needed]) AS f) < 20 * most LOOP
+        needed := needed + 1;
+    END LOOP;
+    LOOP
+        seen := needed;
+        EXECUTE format(
+            'SELECT array_agg(best.fragment_id ORDER BY best.bm25 DESC, best.fragment_id COLLATE "C"),
+                    array_agg(best.bm25 ORDER BY best.bm25 DESC, best.fragment_id COLLATE "C")
+             FROM (
+                 SELECT f.fragment_id, %s AS bm25
+                 FROM serving.%I AS f, LATERAL (SELECT $1 + $2 * f.term_count AS norm OFFSET 0) AS n
+                 WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
+                   AND f.terms && %L::integer[] AND (%s)
+                   AND (f.valid_from IS NULL OR f.valid_from <= (SELECT serving.as_of_date()))
+                   AND (f.valid_until IS NULL OR f.valid_until >= (SELECT serving.as_of_date()))
+                   AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
+                                              f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)
+                 ORDER BY bm25 DESC, f.fragment_id COLLATE "C"
+                 LIMIT %s
+             ) AS best',
+            score, of_table, of_corpus, known[:needed], visible, coalesce(filters, '{}'), most)
+        INTO found_ids, found_scores
+        USING k1 * (1 - b), k1 * b / mean_terms;
+        EXIT WHEN needed = cardinality(known);
+        -- The most that the terms left out can add: all at the highest level in the shortest text.
+        IF cardinality(found_ids) = most THEN
+            WHILE needed < cardinality(known) LOOP
+                SELECT sum(w) * levels / (levels + k1 * (1 - b)) INTO rest FROM unnest(weights[needed + 1:]) AS w;
+                EXIT WHEN rest < found_scores[most];
+                needed := needed + 1;
+            END LOOP;
+        ELSE
+            needed := cardinality(known);
+        END IF;
+        EXIT WHEN needed = seen;
+    END LOOP;
+    RETURN QUERY SELECT * FROM unnest(found_ids, found_scores);
+END
+$_$;
+
 CREATE FUNCTION corpus.protect_serving_table(table_name text, of_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -35,6 +148,17 @@ END
 $_$;
 
 COMMENT ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) IS 'The one place that says which rows of a serving table readers and evaluators see. of_table NULL: the table serves all fingerprints.';
+
+CREATE FUNCTION corpus.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'rows of % are never changed', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+COMMENT ON FUNCTION corpus.refuse_change() IS 'Trigger of tables whose rows are immutable.';
 
 CREATE FUNCTION serving.archived_shown() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -79,6 +203,12 @@ $$;
 
 COMMENT ON FUNCTION serving.evaluated_generations(of_table text) IS 'As published_generations, with the generation named in corpus.evaluate_generation (corpus:generation) in its place.';
 
+CREATE FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((((filters ->> 'product'::text) IS NULL) OR (product_key = lower((filters ->> 'product'::text)))) AND (((filters ->> 'domain'::text) IS NULL) OR (domain_key = lower((filters ->> 'domain'::text)))) AND (((filters ->> 'audience'::text) IS NULL) OR (audience_key = lower((filters ->> 'audience'::text)))) AND (((filters ->> 'source_class'::text) IS NULL) OR (source_class_key = lower((filters ->> 'source_class'::text)))) AND (((filters ->> 'region'::text) IS NULL) OR (region_key = ANY (ARRAY[''::text, lower((filters ->> 'region'::text))]))) AND (((filters ->> 'environment'::text) IS NULL) OR (environment_key = ANY (ARRAY[''::text, lower((filters ->> 'environment'::text))]))) AND (((filters ->> 'plan_tier'::text) IS NULL) OR (cardinality(plan_tiers) = 0) OR (EXISTS (SELECT FROM unnest(passes_filters.plan_tiers) tier(tier) WHERE (lower(tier.tier) = lower((passes_filters.filters ->> 'plan_tier'::text)))))) AND (((filters ->> 'customer_facing'::text) IS DISTINCT FROM 'true'::text) OR (answer_use = 'any'::text)) AND (((filters -> 'attributes'::text) IS NULL) OR (NOT (EXISTS (SELECT FROM jsonb_each_text((passes_filters.filters -> 'attributes'::text)) wanted(key, value) WHERE (lower((passes_filters.attributes ->> wanted.key)) IS DISTINCT FROM lower(wanted.value)))))));
+
+COMMENT ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) IS 'The one place that says what a filter means; for vectors and words alike. Keys are in lower case, those of region and environment empty where none is declared.';
+
 CREATE FUNCTION serving.published_generations(of_table text) RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -115,6 +245,18 @@ END
 $$;
 
 COMMENT ON FUNCTION serving.session_groups() IS 'Access groups of this session: those mapped to its login; for the pipeline and mapped applications those in corpus.groups; else none.';
+
+CREATE TABLE corpus.analysed_texts (
+    analyser text NOT NULL,
+    embedded_sha256 text NOT NULL,
+    term_count integer NOT NULL,
+    terms integer[] NOT NULL,
+    term_levels public.sparsevec(1000000000) NOT NULL
+);
+
+COMMENT ON TABLE corpus.analysed_texts IS 'Terms of each text, once for each analyser, shared by all corpora and generations: a cache. No word is kept, only its number.';
+
+COMMENT ON COLUMN corpus.analysed_texts.term_levels IS 'A 1 at (16 - n) * 62500000 + term for each term that occurs n times (16 stands for more): the frequent ones first.';
 
 CREATE TABLE corpus.chunked_documents (
     document_id text NOT NULL,
@@ -224,14 +366,17 @@ ALTER TABLE corpus.document_signatures ALTER COLUMN signature_id ADD GENERATED A
 CREATE TABLE corpus.document_version_history (
     corpus text NOT NULL,
     document_id text NOT NULL,
-    known_from date NOT NULL,
-    known_until date,
+    decided_from date CONSTRAINT document_version_history_known_from_not_null NOT NULL,
+    decided_until date,
     decision_sha256 text NOT NULL,
     decision jsonb NOT NULL,
-    CONSTRAINT document_version_history_check CHECK (((known_until IS NULL) OR (known_until > known_from)))
+    known_from timestamp with time zone CONSTRAINT document_version_history_known_from_not_null1 NOT NULL,
+    known_until timestamp with time zone,
+    CONSTRAINT document_version_history_check CHECK (((decided_until IS NULL) OR (decided_until > decided_from))),
+    CONSTRAINT document_version_history_known CHECK (((known_until IS NULL) OR (known_until > known_from)))
 );
 
-COMMENT ON TABLE corpus.document_version_history IS 'Decisions as they were known on [known_from, known_until); a row is added only when a decision changes.';
+COMMENT ON TABLE corpus.document_version_history IS 'Decisions that hold for the days [decided_from, decided_until), as the database knew them during [known_from, known_until); rows are added only where a decision changes.';
 
 CREATE TABLE corpus.document_versions (
     corpus text NOT NULL,
@@ -251,10 +396,25 @@ CREATE TABLE corpus.document_versions (
     exclusion_ref text,
     evidence text NOT NULL,
     needs_review boolean NOT NULL,
-    decision_sha256 text NOT NULL
+    decision_sha256 text NOT NULL,
+    series_key text,
+    period_label text,
+    period_end date,
+    is_latest boolean,
+    organisation text
 );
 
 COMMENT ON COLUMN corpus.document_versions.current_document_id IS 'End of the chain of successors; the document itself when nothing replaced it.';
+
+COMMENT ON COLUMN corpus.document_versions.series_key IS 'Series of periodic editions that the document belongs to; NULL outside of one.';
+
+COMMENT ON COLUMN corpus.document_versions.period_label IS 'Period as metadata or the name declare it, such as 2023-Q1.';
+
+COMMENT ON COLUMN corpus.document_versions.period_end IS 'Last day of the period, as the text states it.';
+
+COMMENT ON COLUMN corpus.document_versions.is_latest IS 'The newest edition of its series; NULL outside of a series and where the order is open.';
+
+COMMENT ON COLUMN corpus.document_versions.organisation IS 'Who issued the document, as metadata or its text state it.';
 
 CREATE TABLE corpus.documents (
     corpus text NOT NULL,
@@ -360,6 +520,20 @@ CREATE TABLE corpus.evaluations (
 
 COMMENT ON TABLE corpus.evaluations IS 'Last evaluation of each generation; metrics holds overall, domains and categories.';
 
+CREATE TABLE corpus.evidence_packs (
+    pack_id text NOT NULL,
+    evidence_hash text NOT NULL,
+    question text NOT NULL,
+    corpora text[] NOT NULL,
+    documents text[] NOT NULL,
+    content jsonb NOT NULL,
+    replaces text,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.evidence_packs IS 'Evidence packs. A row is never changed; it goes only when one of its documents is purged.';
+
 CREATE TABLE corpus.fragments (
     fragment_id text NOT NULL,
     parent_id text NOT NULL,
@@ -421,6 +595,9 @@ CREATE TABLE corpus.generations (
     published_at timestamp with time zone,
     ended_at timestamp with time zone,
     rows_removed_at timestamp with time zone,
+    analyser jsonb,
+    lexical_fragments integer,
+    lexical_terms bigint,
     CONSTRAINT generations_generation_check CHECK ((generation > 0)),
     CONSTRAINT generations_status_check CHECK ((status = ANY (ARRAY['staged'::text, 'published'::text, 'superseded'::text, 'rolled_back'::text, 'abandoned'::text])))
 );
@@ -430,6 +607,10 @@ COMMENT ON TABLE corpus.generations IS 'Every generation ever staged; rows stay 
 COMMENT ON COLUMN corpus.generations.base_generation IS 'Published generation it was compared with; 0 before the first. Publication demands that it still is.';
 
 COMMENT ON COLUMN corpus.generations.rows_removed_at IS 'Set when retention or a later staging removed rows of it; it can then never be served again.';
+
+COMMENT ON COLUMN corpus.generations.analyser IS 'What words are made of in this generation; NULL for one that was staged before there was lexical ranking.';
+
+COMMENT ON COLUMN corpus.generations.lexical_fragments IS 'Its current fragments; with lexical_terms the mean length that BM25 asks for.';
 
 CREATE TABLE corpus.lsh_bands (
     band_key bigint NOT NULL,
@@ -596,6 +777,17 @@ CREATE TABLE corpus.stage_states (
 
 COMMENT ON TABLE corpus.stage_states IS 'Last finished output of each stage; input_sha256 is the output_sha256 of the stage before.';
 
+CREATE TABLE corpus.term_statistics (
+    corpus text NOT NULL,
+    term integer NOT NULL,
+    fragment_count integer NOT NULL,
+    generation_from integer NOT NULL,
+    generation_to integer,
+    CONSTRAINT term_statistics_fragment_count_check CHECK ((fragment_count > 0))
+);
+
+COMMENT ON TABLE corpus.term_statistics IS 'In how many current fragments of a generation each term occurs, whoever may see them; readers have no access.';
+
 CREATE TABLE corpus.text_profiles (
     text_sha256 text NOT NULL,
     normaliser text NOT NULL,
@@ -676,10 +868,13 @@ CREATE TABLE serving.publications (
     held boolean DEFAULT false NOT NULL,
     held_by text,
     held_at timestamp with time zone,
-    held_reason text
+    held_reason text,
+    analyser jsonb
 );
 
 COMMENT ON TABLE serving.publications IS 'The pointer: which generation of a corpus readers see, and where. One row a corpus.';
+
+COMMENT ON COLUMN serving.publications.analyser IS 'What the words of a query must be made of; NULL while the corpus is served without lexical ranking.';
 
 CREATE TABLE serving.role_groups (
     role_name name NOT NULL,
@@ -687,6 +882,9 @@ CREATE TABLE serving.role_groups (
 );
 
 COMMENT ON TABLE serving.role_groups IS 'Access groups of a login. NULL marks the login of an application, which names the groups of its user in corpus.groups.';
+
+ALTER TABLE ONLY corpus.analysed_texts
+    ADD CONSTRAINT analysed_texts_pkey PRIMARY KEY (analyser, embedded_sha256);
 
 ALTER TABLE ONLY corpus.chunked_documents
     ADD CONSTRAINT chunked_documents_pkey PRIMARY KEY (document_id);
@@ -713,7 +911,7 @@ ALTER TABLE ONLY corpus.document_signatures
     ADD CONSTRAINT document_signatures_signature_sha256_key UNIQUE (signature_sha256);
 
 ALTER TABLE ONLY corpus.document_version_history
-    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, known_from);
+    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, decided_from, known_from);
 
 ALTER TABLE ONLY corpus.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (corpus, document_id);
@@ -738,6 +936,9 @@ ALTER TABLE ONLY corpus.evaluation_queries
 
 ALTER TABLE ONLY corpus.evaluations
     ADD CONSTRAINT evaluations_pkey PRIMARY KEY (corpus, generation);
+
+ALTER TABLE ONLY corpus.evidence_packs
+    ADD CONSTRAINT evidence_packs_pkey PRIMARY KEY (pack_id);
 
 ALTER TABLE ONLY corpus.fragments
     ADD CONSTRAINT fragments_document_id_ordinal_key UNIQUE (document_id, ordinal);
@@ -787,6 +988,9 @@ ALTER TABLE ONLY corpus.source_readings
 ALTER TABLE ONLY corpus.stage_states
     ADD CONSTRAINT stage_states_pkey PRIMARY KEY (corpus, stage);
 
+ALTER TABLE ONLY corpus.term_statistics
+    ADD CONSTRAINT term_statistics_pkey PRIMARY KEY (corpus, term, generation_from);
+
 ALTER TABLE ONLY corpus.text_profiles
     ADD CONSTRAINT text_profiles_pkey PRIMARY KEY (text_sha256, normaliser);
 
@@ -813,11 +1017,15 @@ CREATE INDEX compared_documents_signature ON corpus.compared_documents USING btr
 
 CREATE INDEX cross_corpus_edges_right ON corpus.cross_corpus_edges USING btree (right_corpus, right_document_id);
 
-CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE (known_until IS NULL);
+CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE ((known_until IS NULL) AND (decided_until IS NULL));
 
 CREATE INDEX document_versions_family ON corpus.document_versions USING btree (corpus, family);
 
 CREATE INDEX duplicate_cluster_members_cluster ON corpus.duplicate_cluster_members USING btree (corpus, cluster_id);
+
+CREATE INDEX evidence_packs_created ON corpus.evidence_packs USING btree (created_at DESC, pack_id);
+
+CREATE INDEX evidence_packs_documents ON corpus.evidence_packs USING gin (documents);
 
 CREATE INDEX fragments_embedded ON corpus.fragments USING btree (corpus, embedded_sha256);
 
@@ -832,6 +1040,8 @@ CREATE INDEX publication_log_corpus ON corpus.publication_log USING btree (corpu
 CREATE INDEX signature_pairs_right ON corpus.signature_pairs USING btree (right_signature);
 
 CREATE INDEX source_changes_document ON corpus.source_changes USING btree (corpus, document_id, change_id DESC);
+
+CREATE TRIGGER evidence_packs_immutable BEFORE UPDATE ON corpus.evidence_packs FOR EACH ROW EXECUTE FUNCTION corpus.refuse_change();
 
 ALTER TABLE ONLY corpus.compared_documents
     ADD CONSTRAINT compared_documents_signature_id_fkey FOREIGN KEY (signature_id) REFERENCES corpus.document_signatures(signature_id);
@@ -890,6 +1100,8 @@ REVOKE ALL ON FUNCTION serving.session_groups() FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.session_groups() TO corpus_reader;
 GRANT ALL ON FUNCTION serving.session_groups() TO corpus_evaluator;
 
+GRANT ALL ON TABLE corpus.analysed_texts TO corpus_writer;
+
 GRANT ALL ON TABLE corpus.chunked_documents TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.compared_documents TO corpus_writer;
@@ -923,6 +1135,8 @@ GRANT ALL ON TABLE corpus.embeddings TO corpus_writer;
 GRANT ALL ON TABLE corpus.evaluation_queries TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.evaluations TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.evidence_packs TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.fragments TO corpus_writer;
 
@@ -958,6 +1172,8 @@ GRANT ALL ON TABLE corpus.source_readings TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.stage_states TO corpus_writer;
 
+GRANT ALL ON TABLE corpus.term_statistics TO corpus_writer;
+
 GRANT ALL ON TABLE corpus.text_profiles TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.version_conflicts TO corpus_writer;
@@ -989,6 +1205,9 @@ GRANT SELECT(model) ON TABLE serving.publications TO corpus_evaluator;
 
 GRANT SELECT(published_at) ON TABLE serving.publications TO corpus_reader;
 GRANT SELECT(published_at) ON TABLE serving.publications TO corpus_evaluator;
+
+GRANT SELECT(analyser) ON TABLE serving.publications TO corpus_reader;
+GRANT SELECT(analyser) ON TABLE serving.publications TO corpus_evaluator;
 
 ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA corpus GRANT ALL ON SEQUENCES TO corpus_writer;
 

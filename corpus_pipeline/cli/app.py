@@ -1,7 +1,7 @@
 """The command line: parsing, the global options, and the one place where errors become exit codes.
 
 Exit codes: 0 done; 1 an error, named with its remedy; 2 wrong usage; 3 a corpus was held back
-by a failed check; 130 interrupted.
+by a failed check, or an evidence pack is not sound; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from corpus_pipeline.cli.app import JsonOption, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe
 from corpus_pipeline.retrieval import KeptOut, SearchRequest, SearchResult
 
-__all__ = ["result_json", "search"]
+__all__ = ["key_and_value", "result_json", "search"]
 
 SNIPPET_CHARACTERS = 240
 
@@ -47,7 +47,7 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
         query=query,
         corpora=tuple(corpora or ()),
         groups=tuple(groups or ("everyone",)),
-        filters=dict(_filter(entry) for entry in filters or []),
+        filters=dict(key_and_value(entry) for entry in filters or []),
         top_k=top_k,
         min_score=min_score,
         as_of=state.settings.decision_date,
@@ -68,7 +68,12 @@ def result_json(result: SearchResult) -> dict[str, Any]:
     return form
 
 
-def _filter(entry: str) -> tuple[str, str]:
+def key_and_value(entry: str) -> tuple[str, str]:
+    """The two sides of KEY=VALUE.
+
+    Raises:
+        typer.BadParameter: One of them is missing.
+    """
     key, separator, value = entry.partition("=")
     if not separator or not key or not value:
         raise typer.BadParameter(f"--filter {entry!r}: expected KEY=VALUE")

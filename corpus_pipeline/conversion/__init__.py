@@ -14,6 +14,7 @@ from corpus_pipeline.conversion.repository import (
     documents,
     quarantined_files,
     request_replay,
+    text_of,
 )
 from corpus_pipeline.conversion.routing import requested_converter, route
 from corpus_pipeline.conversion.source import ConversionInput, Converter
@@ -37,4 +38,5 @@ __all__ = [
     "requested_converter",
     "route",
     "sniff_format",
+    "text_of",
 ]

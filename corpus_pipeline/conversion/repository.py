@@ -29,6 +29,7 @@ __all__ = [
     "replace_corpus",
     "request_replay",
     "save_conversions",
+    "text_of",
 ]
 
 BATCH_DOCUMENTS = 50
@@ -141,6 +142,19 @@ def converted_documents(
                     remedy=f"Run the chain again: corpus-pipeline ingest {document.corpus}.",
                 )
             yield document, ConvertedDocument.model_validate_json(zlib.decompress(content))
+
+
+def text_of(connection: Connection, source_sha256: str, text_sha256: str) -> str | None:
+    """The converted text with that hash of a file with that hash, whichever corpora hold it.
+
+    It may be older than the present conversion of the file: what is published is what was
+    converted then.
+
+    Returns:
+        ``None`` when the cache no longer has it.
+    """
+    row = load_queries("conversion").content_of_text(connection, source_sha256=source_sha256, text_sha256=text_sha256)
+    return ConvertedDocument.model_validate_json(zlib.decompress(row["content"])).text if row else None
 
 
 def known_routes(connection: Connection, keys: Iterable[tuple[str, str]]) -> list[KnownRoute]:

@@ -16,13 +16,17 @@ from corpus_pipeline.registry.globs import GlobSet, has_wildcard, matches_glob
 from corpus_pipeline.registry.loading import load_registry
 from corpus_pipeline.registry.located import LocatedYaml, parse_yaml
 from corpus_pipeline.registry.models import (
+    PRIMARY_CATEGORIES,
+    SUPPORTING_CATEGORIES,
     ChunkingSpec,
     ConversionLimits,
     ConversionSpec,
     CorpusSpec,
     DeduplicationSpec,
     EmbeddingSpec,
+    EvidenceSpec,
     GateThresholds,
+    LexicalSpec,
     Registry,
     ScheduleSpec,
     SourceSpec,
@@ -35,7 +39,9 @@ from corpus_pipeline.registry.starter import write_starter
 __all__ = [
     "KEY_ALIASES",
     "METADATA_KEYS",
+    "PRIMARY_CATEGORIES",
     "RESTRICTING_KEYS",
+    "SUPPORTING_CATEGORIES",
     "ChunkingSpec",
     "ConversionLimits",
     "ConversionSpec",
@@ -43,8 +49,10 @@ __all__ = [
     "DeclaredValues",
     "DeduplicationSpec",
     "EmbeddingSpec",
+    "EvidenceSpec",
     "GateThresholds",
     "GlobSet",
+    "LexicalSpec",
     "LocatedYaml",
     "Registry",
     "ScheduleSpec",

@@ -8,16 +8,20 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from corpus_pipeline.errors import UnknownCorpusError
-from corpus_pipeline.records import AnswerUse, Lifecycle, TrustLevel, canonical_json, sha256_hex
+from corpus_pipeline.records import AnswerUse, Lifecycle, SourceType, TrustLevel, canonical_json, sha256_hex
 
 __all__ = [
+    "PRIMARY_CATEGORIES",
+    "SUPPORTING_CATEGORIES",
     "ChunkingSpec",
     "ConversionLimits",
     "ConversionSpec",
     "CorpusSpec",
     "DeduplicationSpec",
     "EmbeddingSpec",
+    "EvidenceSpec",
     "GateThresholds",
+    "LexicalSpec",
     "Registry",
     "ScheduleSpec",
     "SourceSpec",
@@ -55,17 +59,40 @@ class ConversionLimits(Spec):
     max_bytes: Annotated[int, Field(ge=1)] = 200_000_000
     max_expanded_bytes: Annotated[int, Field(ge=1)] = 1_000_000_000
     max_text_chars: Annotated[int, Field(ge=1)] = 20_000_000
+    max_members: Annotated[int, Field(ge=1)] = Field(20_000, description="Files in one archive, nested ones included.")
+    max_nesting: Annotated[int, Field(ge=1, le=20)] = Field(
+        4, description="Containers in containers; a file in an archive in a mail lies two deep."
+    )
+
+
+ConverterName = Literal["auto", "docling", "unstructured", "markitdown", "plain"]
 
 
 class ConversionSpec(Spec):
-    """Which converter makes structured documents, and its limits."""
+    """Which converter makes structured documents, and its limits.
 
-    converter: Literal["auto", "docling", "unstructured", "plain"] = "auto"
-    overrides: dict[str, Literal["auto", "docling", "unstructured", "plain"]] = Field(
+    Attributes:
+        passwords: Glob to the password that opens the files it names; filled from the key
+            ``password`` of the corpus's ``documents``, never written in this place.
+    """
+
+    converter: ConverterName = "auto"
+    overrides: dict[str, ConverterName] = Field(
         default_factory=dict, description="Glob to converter, first match wins."
+    )
+    pdf_grade: Literal["auto", "models", "geometry", "native"] = Field(
+        "auto",
+        description="How PDF is read: docling's models, our geometry without models, bare lines; auto takes models "
+        "where their weights are found, else geometry.",
+    )
+    ocr: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Text recognition of images and scanned pages: auto where the extra `ocr` is installed, on "
+        "refuses files with scanned pages without it, off never.",
     )
     limits: ConversionLimits = ConversionLimits()
     password: SecretStr | None = Field(None, description="Opens encrypted files of this corpus.")
+    passwords: dict[str, SecretStr] = Field(default_factory=dict, exclude=True, repr=False)
 
 
 class DeduplicationSpec(Spec):
@@ -125,6 +152,17 @@ class EmbeddingSpec(Spec):
     passage_prompt: str = ""
 
 
+class LexicalSpec(Spec):
+    """How words are compared when fragments are ranked by the words they share with a query."""
+
+    language: Literal[
+        "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto",
+        "estonian", "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian",
+        "lithuanian", "nepali", "norwegian", "persian", "portuguese", "romanian", "russian", "serbian", "sesotho",
+        "spanish", "swedish", "tamil", "turkish", "yiddish",
+    ] = Field("english", description="Language of the stemmer (Snowball); none compares whole words.")  # fmt: skip
+
+
 class GateThresholds(Spec):
     """What the checks between the stages demand. A critical failure blocks publication."""
 
@@ -140,6 +178,30 @@ class GateThresholds(Spec):
     min_recall_at_5: Ratio = 0.8
     max_forbidden_hits: Annotated[int, Field(ge=0)] = 0
     max_stale_hits: Annotated[int, Field(ge=0)] = 0
+
+
+PRIMARY_CATEGORIES = (
+    SourceType.MARKET_DATA,
+    SourceType.USER_FEEDBACK,
+    SourceType.COMPETITOR_ANALYSIS,
+    SourceType.INTERNAL_DATA,
+)
+SUPPORTING_CATEGORIES = (SourceType.TECHNICAL_RESEARCH, SourceType.EXPERT_OPINION)
+
+
+class EvidenceSpec(Spec):
+    """What an evidence pack that cites this corpus must have."""
+
+    freshness_days: Annotated[int, Field(ge=1)] = Field(
+        180, description="A source whose last review (or start of validity) is longer ago is too old."
+    )
+    min_primary_sources: Annotated[int, Field(ge=0)] = 1
+    min_coverage: Ratio = Field(0.8, description="Share of the expected categories that must be there.")
+    expected_categories: tuple[SourceType, ...] = Field(
+        PRIMARY_CATEGORIES + SUPPORTING_CATEGORIES,
+        description="Source types an answer should rest on; name those that this corpus can have.",
+    )
+    allow_undated: bool = Field(True, description="False: a source without any date fails the policy.")
 
 
 class ScheduleSpec(Spec):
@@ -162,7 +224,7 @@ class CorpusSpec(Spec):
     description: str = Field("", description="One line for people.")
     source: SourceSpec = Field(description="Where the files are.")
     source_class: str = Field("documentation", description="Kind of source, such as policy, training or macro.")
-    source_type: str = Field("INTERNAL_DATA", description="Origin, such as INTERNAL_DATA or PUBLIC_DATA.")
+    source_type: SourceType = Field(SourceType.INTERNAL_DATA, description="Where the content comes from.")
     domain: str | None = Field(None, description="Subject the words are meant in, such as billing or api.")
     product: str | None = Field(None, description="Product the documents are about.")
     audience: str | None = Field(None, description="Whom the documents are written for.")
@@ -180,6 +242,8 @@ class CorpusSpec(Spec):
     versions: VersionsSpec = Field(VersionsSpec(), description="How the current version is found.")
     chunking: ChunkingSpec = Field(ChunkingSpec(), description="How documents are cut into fragments.")
     embedding: EmbeddingSpec = Field(EmbeddingSpec(), description="Embedding model and how it runs.")
+    lexical: LexicalSpec = Field(LexicalSpec(), description="How words are compared.")
+    evidence: EvidenceSpec = Field(EvidenceSpec(), description="What evidence packs must have.")
     gates: GateThresholds = Field(GateThresholds(), description="What must hold before anything is published.")
     schedule: ScheduleSpec = Field(ScheduleSpec(), description="Time of the nightly run.")
     golden_queries: str | None = Field(None, description="JSONL file, relative to corpora.yaml.")

@@ -57,6 +57,14 @@ ON CONFLICT (source_sha256, policy_sha256) DO UPDATE SET
     tried = excluded.tried,
     converter_fingerprint = excluded.converter_fingerprint;
 
+-- name: content_of_text^
+-- A compressed structured document by the hashes of its file and of its text.
+SELECT content
+FROM corpus.conversions
+WHERE source_sha256 = :source_sha256 AND text_sha256 = :text_sha256
+ORDER BY converter_fingerprint
+LIMIT 1;
+
 -- name: contents
 -- The compressed structured documents of pairs of content and converter.
 SELECT c.source_sha256, c.converter_fingerprint, c.content

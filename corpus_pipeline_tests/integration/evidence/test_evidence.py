@@ -1,0 +1,163 @@
+"""Packs made from what a real chain published, kept, and held against what it publishes later."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from corpus_pipeline import evidence
+from corpus_pipeline.chunking import fragment_corpus
+from corpus_pipeline.conversion import convert_corpus
+from corpus_pipeline.deduplication import cluster_corpus
+from corpus_pipeline.embedding import embed_corpus
+from corpus_pipeline.errors import EvidenceError
+from corpus_pipeline.evaluation import evaluate_generation
+from corpus_pipeline.evidence import EvidencePack, SourceState
+from corpus_pipeline.index import publish_corpus, stage_generation
+from corpus_pipeline.inventory import take_inventory
+from corpus_pipeline.quality import check_stage
+from corpus_pipeline.records import SourceType, Stage, sha256_hex
+from corpus_pipeline.registry import EvidenceSpec
+from corpus_pipeline.retrieval import SearchRequest
+from corpus_pipeline.store import StageContext
+from corpus_pipeline.versions import resolve_corpus
+
+CHAIN: dict[Stage, Callable[[StageContext], object]] = {
+    Stage.SOURCE_INVENTORY: take_inventory,
+    Stage.CONVERTED_DOCUMENTS: convert_corpus,
+    Stage.NEAR_DUPLICATE_CLUSTERS: cluster_corpus,
+    Stage.DOCUMENT_VERSIONS: resolve_corpus,
+    Stage.FRAGMENTS: fragment_corpus,
+    Stage.FRAGMENT_EMBEDDINGS: embed_corpus,
+    Stage.INDEX_GENERATION: stage_generation,
+    Stage.RETRIEVAL_EVALUATION: evaluate_generation,
+    Stage.PUBLISHED_CORPUS: publish_corpus,
+}
+REFUND = "# Refund policy\n\nCustomers may ask for a refund within {days} days of the purchase.\n"
+PARKING = "---\nlast_reviewed_at: 2026-10-20\n---\n# Parking\n\nBicycles stand behind the house, cars in front of it.\n"
+QUESTION = SearchRequest(query="How many days do customers have to ask for a refund?", top_k=1)
+
+
+@pytest.fixture
+def handbook(context: StageContext, corpus_folder: Path) -> StageContext:
+    (corpus_folder / "refund.md").write_text(REFUND.format(days=30))
+    (corpus_folder / "parking.md").write_text(PARKING)
+    spec = context.spec.model_copy(
+        update={"evidence": EvidenceSpec(expected_categories=(SourceType.INTERNAL_DATA,), allow_undated=True)}
+    )
+    registry = context.registry.model_copy(update={"corpora": {"handbook": spec}})
+    made = dataclasses.replace(context, spec=spec, registry=registry)
+    night(made)
+    return made
+
+
+def night(context: StageContext) -> None:
+    for stage, run in CHAIN.items():
+        run(context)
+        check_stage(context, stage)
+
+
+def gather(context: StageContext, request: SearchRequest = QUESTION) -> EvidencePack:
+    return evidence.gather_evidence(context.database, context.registry, request)
+
+
+def states(context: StageContext, pack: EvidencePack) -> dict[str, SourceState]:
+    report = evidence.review_pack(context.database, context.registry, pack, today=date(2026, 11, 1))
+    return {status.document_id: status.state for status in report.sources}
+
+
+def test_a_pack_leads_back_to_the_bytes_of_the_file(handbook: StageContext, corpus_folder: Path) -> None:
+    pack = gather(handbook)
+    (source,) = pack.sources
+    assert (source.source_id, source.document_id) == ("src_001", "handbook/refund.md")
+    assert source.source_sha256 == sha256_hex((corpus_folder / "refund.md").read_bytes())
+    (locator,) = source.locators
+    assert "within 30 days" in locator.excerpt
+    assert locator.excerpt_hash == sha256_hex(locator.excerpt)
+    assert locator.line_end == 3  # heading, empty line, sentence: the lines of the file itself
+    assert evidence.validate_pack(pack) == []
+    assert gather(handbook) == pack
+
+
+def test_a_kept_pack_is_the_same_later_and_cannot_be_changed(handbook: StageContext) -> None:
+    pack = gather(handbook)
+    evidence.keep_pack(handbook.database, pack, "tester")
+    evidence.keep_pack(handbook.database, pack, "somebody else")
+    with handbook.database.connection() as connection:
+        kept = evidence.stored(connection, pack.pack_id)
+        assert kept is not None
+        assert (kept.pack, kept.created_by) == (pack, "tester")
+        assert [entry.pack for entry in evidence.packs(connection, "handbook")] == [pack]
+        assert evidence.packs(connection, "legal") == []
+    with pytest.raises(psycopg.errors.RestrictViolation), handbook.database.connection() as connection:
+        connection.execute("UPDATE corpus.evidence_packs SET question = 'another'")
+
+
+def test_a_pack_whose_hashes_do_not_hold_is_not_kept(handbook: StageContext) -> None:
+    pack = gather(handbook)
+    forged = pack.model_copy(update={"sources": (pack.sources[0].model_copy(update={"title": "Forged"}),)})
+    with pytest.raises(EvidenceError, match="do not hash"):
+        evidence.keep_pack(handbook.database, forged, "tester")
+
+
+def test_sources_that_still_stand_are_current_and_the_report_is_sound(handbook: StageContext) -> None:
+    pack = gather(handbook)
+    report = evidence.review_pack(handbook.database, handbook.registry, pack, today=date(2026, 11, 1))
+    assert states(handbook, pack) == {"handbook/refund.md": SourceState.CURRENT}
+    assert report.is_sound
+    assert [finding.rule for finding in report.findings] == ["undated"]
+    assert report.score.score == 90  # one source only
+    assert evidence.propose_pack(handbook.database, handbook.registry, pack) is None
+
+
+def test_a_pack_on_a_superseded_document_is_stale_and_a_new_one_is_proposed(
+    handbook: StageContext, corpus_folder: Path
+) -> None:
+    pack = gather(handbook)
+    (corpus_folder / "refund-2026.md").write_text(
+        "---\nsupersedes: [refund.md]\n---\n" + REFUND.format(days=60).replace("Customers", "From today customers")
+    )
+    night(handbook)
+    report = evidence.review_pack(handbook.database, handbook.registry, pack, today=date(2026, 11, 1))
+    assert report.is_stale
+    assert not report.is_sound
+    (status,) = report.sources
+    assert (status.state, status.successor) == (SourceState.KEPT_OUT, "handbook/refund-2026.md")
+    proposed = evidence.propose_pack(handbook.database, handbook.registry, pack)
+    assert proposed is not None
+    assert (proposed.replaces, proposed.documents) == (pack.pack_id, ("handbook/refund-2026.md",))
+    assert evidence.validate_pack(pack) == []  # stale is not changed
+
+
+def test_an_edited_a_revised_and_a_removed_document_are_told_apart(handbook: StageContext, corpus_folder: Path) -> None:
+    pack = gather(handbook, QUESTION.model_copy(update={"top_k": 2, "min_score": -1.0}))
+    assert set(pack.documents) == {"handbook/refund.md", "handbook/parking.md"}
+    (corpus_folder / "refund.md").write_text(REFUND.format(days=14))
+    (corpus_folder / "parking.md").write_text(PARKING.replace("10-20", "10-21"))
+    night(handbook)
+    assert states(handbook, pack) == {
+        "handbook/refund.md": SourceState.CHANGED,
+        "handbook/parking.md": SourceState.REVISED,
+    }
+
+
+def test_not_enough_evidence_gives_a_pack_that_says_so(handbook: StageContext) -> None:
+    pack = gather(handbook, SearchRequest(query="Who won the chess game in Reykjavik?", min_score=0.9))
+    assert (pack.sources, pack.sufficient) == ((), False)
+    report = evidence.review_pack(handbook.database, handbook.registry, pack)
+    assert [finding.rule for finding in report.findings] == ["primary_sources", "coverage"]
+
+
+def test_a_reader_without_the_group_gets_no_evidence(handbook: StageContext) -> None:
+    assert gather(handbook, QUESTION.model_copy(update={"groups": ("strangers",)})).sources == ()
+
+
+def test_a_corpus_is_scored_by_what_it_serves(handbook: StageContext) -> None:
+    score, counts = evidence.score_corpus(handbook.database, handbook.registry, "handbook")
+    assert counts == {"INTERNAL_DATA": 2}
+    assert (score.score, score.deductions) == (100, {})
