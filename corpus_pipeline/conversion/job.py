@@ -21,6 +21,16 @@ class ConversionJob:
         candidates: Converters to try in place of the route, in order.
         password: Opens an encrypted file.
         limits: ``ConversionLimits`` as a dictionary.
+        pdf_grade: ``models``, ``geometry`` or ``native``.
+        ocr: ``auto``, ``on`` or ``off``.
+        slice_folder: Where captured slices go; empty, the file is converted by one worker alone.
+        file_format: Of a sliced file, what the first look found.
+        sliced_by: Of a sliced file, the converter that slices it.
+        slices: First and last page of all its slices, 1-based and inclusive.
+        slice_pages: The one slice this job captures; empty for all other jobs.
+        assembles: Whether this job makes the document from captured slices.
+        slice_failure: Reason and message of a slice that could not be read; its file goes to the
+            next converter of the route.
     """
 
     key: str
@@ -31,6 +41,15 @@ class ConversionJob:
     limits: dict[str, Any]
     candidates: tuple[str, ...] = ()
     password: str | None = field(default=None, repr=False)
+    pdf_grade: str = "geometry"
+    ocr: str = "auto"
+    slice_folder: str = ""
+    file_format: str = ""
+    sliced_by: str = ""
+    slices: tuple[tuple[int, int], ...] = ()
+    slice_pages: tuple[int, ...] = ()
+    assembles: bool = False
+    slice_failure: tuple[str, ...] = ()
 
     def to_head(self) -> dict[str, Any]:
         """The job as a JSON value."""
@@ -39,7 +58,9 @@ class ConversionJob:
     @classmethod
     def from_head(cls, head: dict[str, Any]) -> ConversionJob:
         """The job of a message."""
-        return cls(**{**head, "candidates": tuple(head["candidates"])})
+        tuples = {name: tuple(head.get(name, ())) for name in ("candidates", "slice_pages", "slice_failure")}
+        slices = tuple((first, last) for first, last in head.get("slices", ()))
+        return cls(**{**head, **tuples, "slices": slices})
 
 
 @dataclass(frozen=True)
@@ -55,7 +76,8 @@ class ConversionOutcome:
         tried: All converters tried, in order; more than one means that a fallback was used.
         summary: Columns of the document: hashes, counts, title, language, properties.
         content: The document as zlib-compressed canonical JSON.
-        elapsed_seconds: Wall time in the worker.
+        elapsed_seconds: Wall time in the workers.
+        slices: Says instead of a result that the file falls into these ranges of pages.
     """
 
     key: str
@@ -67,6 +89,7 @@ class ConversionOutcome:
     summary: dict[str, Any] = field(default_factory=dict)
     content: bytes = b""
     elapsed_seconds: float = 0.0
+    slices: tuple[tuple[int, int], ...] = ()
 
     def to_head(self) -> dict[str, Any]:
         """All but ``content`` as a JSON value."""
@@ -76,4 +99,5 @@ class ConversionOutcome:
     @classmethod
     def from_frame(cls, head: dict[str, Any], content: bytes) -> ConversionOutcome:
         """The outcome of a message."""
-        return cls(**{**head, "tried": tuple(head["tried"])}, content=content)
+        slices = tuple((first, last) for first, last in head["slices"])
+        return cls(**{**head, "tried": tuple(head["tried"]), "slices": slices}, content=content)

@@ -5,22 +5,27 @@ from __future__ import annotations
 import tempfile
 import time
 import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from corpus_pipeline.conversion.catalogue import load_converter
 from corpus_pipeline.conversion.containers import ZIP_FORMATS, check_zip
 from corpus_pipeline.conversion.decoding import clean_text
 from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
-from corpus_pipeline.conversion.office_password import decrypted_copy
-from corpus_pipeline.conversion.routing import route
-from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
+from corpus_pipeline.conversion.office_password import LEGACY_FORMATS, decrypted_copy, is_encrypted
+from corpus_pipeline.conversion.routing import RouteOptions, route
+from corpus_pipeline.conversion.scanned_pages import scanned_pages
+from corpus_pipeline.conversion.source import ConversionInput, Converter, ConverterFailure, SlicedConverter
 from corpus_pipeline.errors import ConversionError, ModelUnavailableError
 from corpus_pipeline.records import ConvertedDocument, QuarantineReason, canonical_json, sha256_hex
 
-__all__ = ["convert_file"]
+__all__ = ["capture_slice", "convert_file"]
 
 COMPRESSION_LEVEL = 6
+_T = TypeVar("_T")
 _NO_FALLBACK = frozenset(
     {
         QuarantineReason.ENCRYPTED,
@@ -42,6 +47,14 @@ def convert_file(job: ConversionJob) -> ConversionOutcome:
         document = _convert(job, trace)
     except ConversionError as error:
         outcome = _failure(job, trace, error)
+    except _Sliced as request:
+        outcome = ConversionOutcome(
+            key=job.key,
+            file_format=trace.file_format,
+            converter=trace.tried[-1],
+            elapsed_seconds=time.monotonic() - started,
+            slices=request.ranges,
+        )
     else:
         outcome = ConversionOutcome(
             key=job.key,
@@ -53,6 +66,40 @@ def convert_file(job: ConversionJob) -> ConversionOutcome:
             elapsed_seconds=time.monotonic() - started,
         )
     return outcome
+
+
+def capture_slice(job: ConversionJob) -> ConversionOutcome:
+    """Captures one slice of a sliced file into the job's folder; see :mod:`.slicing`.
+
+    Memory errors pass through, as in :func:`convert_file`.
+    """
+    started = time.monotonic()
+    trace = _Trace()
+    trace.file_format, trace.tried = job.file_format, [job.sliced_by]
+    first, last = job.slice_pages
+    source = _input(job, Path(job.path), FileFormat(job.file_format))
+    try:
+        _run(job.sliced_by, job, source, lambda converter: _capture(converter, source, job, (first, last)))
+    except ConversionError as error:
+        return _failure(job, trace, error)
+    return ConversionOutcome(key=job.key, elapsed_seconds=time.monotonic() - started)
+
+
+def _capture(converter: Converter, source: ConversionInput, job: ConversionJob, pages: tuple[int, int]) -> None:
+    if isinstance(converter, SlicedConverter):
+        _slice_file(job, pages).write_bytes(converter.capture_slice(source, pages))
+
+
+def _slice_file(job: ConversionJob, pages: tuple[int, int]) -> Path:
+    return Path(job.slice_folder) / f"pages-{pages[0]}-{pages[1]}"
+
+
+class _Sliced(Exception):  # noqa: N818 - a request
+    """The file is to be shared between workers."""
+
+    def __init__(self, ranges: tuple[tuple[int, int], ...]) -> None:
+        super().__init__()
+        self.ranges = ranges
 
 
 class _Trace:
@@ -79,17 +126,23 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
     _check_size(path, job)
     file_format = sniff_format(path, job.extension)
     trace.file_format = file_format.value
-    if file_format is FileFormat.ENCRYPTED_OFFICE:
+    if file_format is FileFormat.ENCRYPTED_OFFICE or (file_format in LEGACY_FORMATS and is_encrypted(path)):
         path = decrypted_copy(path, job.password, Path(tempfile.mkdtemp(prefix="decrypted-")))
         file_format = sniff_format(path, job.extension)
         trace.file_format = file_format.value
-    names = job.candidates or route(file_format, job.requested)
+    names = job.candidates or route(file_format, job.requested, _route_options(job, path, file_format))
     if file_format in ZIP_FORMATS:
         check_zip(path, file_format, max_expanded_bytes=job.limits["max_expanded_bytes"])
-    source = ConversionInput(path, file_format, job.extension, job.password, job.limits["max_pages"])
+    source = _input(job, path, file_format)
     document = _try_in_order(names, job, source, trace)
     _check_document(document, job.limits["max_text_chars"])
     return document
+
+
+def _route_options(job: ConversionJob, path: Path, file_format: FileFormat) -> RouteOptions:
+    look = file_format is FileFormat.PDF and job.ocr != "off"
+    scanned = look and bool(scanned_pages(path, job.password, max_pages=job.limits["max_pages"]))
+    return RouteOptions(job.pdf_grade, job.ocr, scanned=scanned)
 
 
 def _check_size(path: Path, job: ConversionJob) -> None:
@@ -124,7 +177,7 @@ def _try_in_order(
     for name in names:
         trace.tried.append(name)
         try:
-            document = _clean(_run(name, job, source))
+            document = _clean(_run(name, job, source, partial(_make, name, job, source)))
         except ConversionError as error:
             first = first or error
             if error.reason in _NO_FALLBACK:
@@ -138,10 +191,37 @@ def _try_in_order(
     raise first
 
 
-def _run(name: str, job: ConversionJob, source: ConversionInput) -> ConvertedDocument:
+def _input(job: ConversionJob, path: Path, file_format: FileFormat) -> ConversionInput:
+    return ConversionInput(path, file_format, job.extension, job.password, job.limits["max_pages"])
+
+
+def _make(name: str, job: ConversionJob, source: ConversionInput, converter: Converter) -> ConvertedDocument:
+    """The document, made whole or from captured slices.
+
+    Raises:
+        _Sliced: Several workers are to share the file.
+        ConversionError: As the converter says; or what kept a slice from being captured.
+    """
+    if not job.slice_folder or not isinstance(converter, SlicedConverter):
+        return converter.convert(source)
+    if not job.assembles:
+        ranges = converter.slices(source)
+        if len(ranges) > 1:
+            raise _Sliced(tuple(ranges))
+        return converter.convert(source)
+    if name != job.sliced_by:
+        return converter.convert(source)
+    if job.slice_failure:
+        reason, message = job.slice_failure
+        message, _, remedy = message.partition("\n")
+        raise ConversionError(message, reason=reason, remedy=remedy)
+    return converter.assemble_slices(source, [_slice_file(job, pages) for pages in job.slices])
+
+
+def _run(name: str, job: ConversionJob, source: ConversionInput, act: Callable[[Converter], _T]) -> _T:
     try:
-        return load_converter(job.targets[name]).convert(source)
-    except (ConversionError, MemoryError):
+        return act(load_converter(job.targets[name]))
+    except (ConversionError, MemoryError, _Sliced):
         raise
     except ModelUnavailableError as error:
         raise ConversionError(error.message, reason=QuarantineReason.CONVERTER_ERROR, remedy=error.remedy) from error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.records import ConvertedDocument
 
-__all__ = ["ConversionInput", "Converter", "ConverterFailure"]
+__all__ = ["ConversionInput", "Converter", "ConverterFailure", "SlicedConverter"]
 
 
 @dataclass(frozen=True)
@@ -48,4 +48,30 @@ class Converter(Protocol):
         Raises:
             ConversionError: With the quarantine class. Any other exception means that this
                 converter failed on the file, and the next one of the route is tried.
+        """
+
+
+@runtime_checkable
+class SlicedConverter(Converter, Protocol):
+    """A converter that several workers can share a large file for; the result is that of ``convert``."""
+
+    def slices(self, source: ConversionInput) -> list[tuple[int, int]]:
+        """First and last page of each slice, 1-based and inclusive; one slice means that nothing is to be shared.
+
+        Raises:
+            ConversionError: With the quarantine class.
+        """
+
+    def capture_slice(self, source: ConversionInput, pages: tuple[int, int]) -> bytes:
+        """What a slice holds, for :meth:`assemble_slices`.
+
+        Raises:
+            ConversionError: With the quarantine class.
+        """
+
+    def assemble_slices(self, source: ConversionInput, files: list[Path]) -> ConvertedDocument:
+        """The document from what was captured of all slices, in order.
+
+        Raises:
+            ConversionError: With the quarantine class.
         """

@@ -27,6 +27,7 @@ from typing import Any
 
 from corpus_pipeline.compute import FrameBuffer, block_network, die_with_parent, pack_frame
 from corpus_pipeline.conversion.job import ConversionOutcome
+from corpus_pipeline.conversion.slicing import Job, SlicedFiles, shown_pages
 from corpus_pipeline.conversion.worker import OUT_OF_MEMORY_EXIT, out_of_memory, run_worker
 from corpus_pipeline.records import QuarantineReason
 
@@ -34,6 +35,8 @@ __all__ = ["main"]
 
 READ_BYTES = 1 << 20
 NOISE_BYTES = 4096
+STOPPED = frozenset({QuarantineReason.OUT_OF_MEMORY.value})
+"""What a worker says of a slice when a limit stopped it; all else is a fault of the file."""
 ATTEMPTS = 2
 """A file whose worker dies without a word is tried once more in a fresh worker."""
 
@@ -44,7 +47,7 @@ class _Worker:
     channel: socket.socket
     folder: Path
     buffer: FrameBuffer = field(default_factory=FrameBuffer)
-    job: dict[str, Any] | None = None
+    job: Job | None = None
     attempt: int = 0
     deadline: float = 0.0
     served: int = 0
@@ -56,7 +59,8 @@ class _Supervisor:
         self.signals = signals
         self.most = workers
         self.recycle_after = recycle_after
-        self.waiting: deque[tuple[dict[str, Any], int]] = deque()
+        self.waiting: deque[tuple[Job, int]] = deque()
+        self.sliced = SlicedFiles(folder)
         self.workers: dict[int, _Worker] = {}
         self.selector = selectors.DefaultSelector()
         self.incoming = FrameBuffer()
@@ -88,7 +92,7 @@ class _Supervisor:
         data = os.read(0, READ_BYTES)
         self.open = bool(data)
         self.incoming.feed(data)
-        self.waiting.extend((head, 1) for head, _ in self.incoming.frames())
+        self.waiting.extend((self.sliced.admit(head), 1) for head, _ in self.incoming.frames())
 
     def assign(self) -> None:
         while self.waiting:
@@ -149,36 +153,59 @@ class _Supervisor:
         worker.buffer.feed(data)
         exhausted = False
         for head, content in worker.buffer.frames():
-            worker.job = None
+            job, worker.job = worker.job or {}, None
             worker.served += 1
             exhausted = head["reason"] == QuarantineReason.OUT_OF_MEMORY.value
-            send(head, content)
+            self.answer(job, head, content)
         if worker.job is None and (exhausted or worker.served >= self.recycle_after):
             self.stop(worker)
+
+    def answer(self, job: Job, head: dict[str, Any], content: bytes) -> None:
+        """Passes an outcome on, or what follows from it: slices come before the files that wait."""
+        if head["slices"]:
+            self.waiting.extendleft((part, 1) for part in reversed(self.sliced.cut(job, head)))
+        elif not job.get("slice_pages"):
+            seconds = head["elapsed_seconds"] + self.sliced.end(job)
+            send({**head, "elapsed_seconds": seconds}, content)
+        elif head["reason"] in STOPPED:
+            self.give_up(job, head)
+        elif last := self.sliced.captured(job, head):
+            self.waiting.appendleft((last, 1))
+
+    def give_up(self, job: Job, head: dict[str, Any]) -> None:
+        """Ends a file whose job was stopped, with all its slices, and sends its outcome."""
+        key = job["key"]
+        self.waiting = deque(entry for entry in self.waiting if entry[0]["key"] != key)
+        for other in [each for each in self.workers.values() if each.job is not None and each.job["key"] == key]:
+            self.stop(other)
+        self.sliced.end(job)
+        send(head)
 
     def bury(self, worker: _Worker) -> None:
         """A worker ended by itself or by another's hand."""
         noise = last_noise(worker.folder)
         status = self.stop(worker)
-        if worker.job is None:
+        job = worker.job
+        if job is None:
             return
         if status == OUT_OF_MEMORY_EXIT or "bad_alloc" in noise or "Cannot allocate memory" in noise:
-            limit = int(worker.job["limits"]["memory_mb"])
-            send(out_of_memory(worker.job["key"], limit).to_head())
+            self.give_up(job, out_of_memory(job["key"], int(job["limits"]["memory_mb"]), shown_pages(job)).to_head())
         elif worker.attempt < ATTEMPTS:
-            self.waiting.appendleft((worker.job, worker.attempt + 1))
+            self.waiting.appendleft((job, worker.attempt + 1))
         else:
             how = f"signal {-status}" if status < 0 else f"exit status {status}"
-            send(crashed(worker.job["key"], how).to_head())
+            self.give_up(job, crashed(job, how).to_head())
 
     def kill_late(self) -> None:
         now = time.monotonic()
         for worker in [worker for worker in self.workers.values() if worker.job is not None and worker.deadline <= now]:
             if select.select([worker.channel], [], [], 0)[0]:
                 continue  # it finished, or died, while we waited for the run to take an outcome
+            if worker.process_id not in self.workers:
+                continue  # it went with another slice of its file
             job = worker.job or {}
             self.stop(worker)
-            send(late(job["key"], float(job["limits"]["timeout_seconds"])).to_head())
+            self.give_up(job, late(job).to_head())
 
     def stop(self, worker: _Worker) -> int:
         """Kills a worker and everything it started, removes its files; its exit status, negative for a signal."""
@@ -210,22 +237,22 @@ def termination_descriptor() -> int:
     return reading
 
 
-def crashed(key: str, how: str) -> ConversionOutcome:
+def crashed(job: Job, how: str) -> ConversionOutcome:
     """The outcome of a file whose worker died."""
     message = (
-        f"the converter process crashed on the file ({how})\n"
+        f"the converter process crashed on {shown_pages(job)} ({how})\n"
         "Open and save the file in its own program, or ask for another converter with conversion.overrides."
     )
-    return ConversionOutcome(key=key, reason=QuarantineReason.CONVERTER_ERROR.value, message=message)
+    return ConversionOutcome(key=job["key"], reason=QuarantineReason.CONVERTER_ERROR.value, message=message)
 
 
-def late(key: str, seconds: float) -> ConversionOutcome:
+def late(job: Job) -> ConversionOutcome:
     """The outcome of a file that took too long."""
     message = (
-        f"converting the file took more than {seconds:g} seconds\n"
+        f"converting {shown_pages(job)} took more than {float(job['limits']['timeout_seconds']):g} seconds\n"
         "Raise conversion.limits.timeout_seconds, or split the file."
     )
-    return ConversionOutcome(key=key, reason=QuarantineReason.TIMEOUT.value, message=message)
+    return ConversionOutcome(key=job["key"], reason=QuarantineReason.TIMEOUT.value, message=message)
 
 
 def send(head: dict[str, Any], content: bytes = b"") -> None:

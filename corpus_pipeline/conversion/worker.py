@@ -11,7 +11,8 @@ from pathlib import Path
 
 from corpus_pipeline.compute import limit_memory, pack_frame, read_frame
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
-from corpus_pipeline.conversion.single_file import convert_file
+from corpus_pipeline.conversion.single_file import capture_slice, convert_file
+from corpus_pipeline.conversion.slicing import shown_pages
 from corpus_pipeline.records import QuarantineReason
 
 __all__ = ["OUT_OF_MEMORY_EXIT", "run_worker"]
@@ -37,23 +38,24 @@ def run_worker(channel: socket.socket, folder: Path) -> None:
             limited = True
         exhausted = False
         try:
-            outcome = convert_file(job)
+            outcome = capture_slice(job) if job.slice_pages else convert_file(job)
             message = pack_frame(outcome.to_head(), outcome.content)
         except MemoryError:
             exhausted = True
-            message = pack_frame(out_of_memory(job.key, int(job.limits["memory_mb"])).to_head())
+            shown = shown_pages({"slice_pages": job.slice_pages})
+            message = pack_frame(out_of_memory(job.key, int(job.limits["memory_mb"]), shown).to_head())
         channel.sendall(message)
         if exhausted:
             os._exit(OUT_OF_MEMORY_EXIT)
         _empty(folder / "tmp")
 
 
-def out_of_memory(key: str, memory_mb: int) -> ConversionOutcome:
-    """The outcome of a file that needs more memory than it may have."""
+def out_of_memory(key: str, memory_mb: int, shown: str = "the file") -> ConversionOutcome:
+    """The outcome of a file that needs more memory than it may have; ``shown`` names the part of it."""
     return ConversionOutcome(
         key=key,
         reason=QuarantineReason.OUT_OF_MEMORY.value,
-        message=f"converting the file took more than {memory_mb} MB of memory\n"
+        message=f"converting {shown} took more than {memory_mb} MB of memory\n"
         "Raise conversion.limits.memory_mb, or split the file.",
     )
 

@@ -5,6 +5,12 @@ tables and reading order. Not here: worker processes, time and memory limits, ro
 quarantine, which belong to the conversion room; OCR.
 """
 
-from corpus_pipeline.conversion.pdf.converter import PDF_ENGINE_VERSION, convert_pdf
+from corpus_pipeline.conversion.pdf.converter import (
+    PDF_ENGINE_VERSION,
+    assemble_pdf_slices,
+    capture_pdf_slice,
+    convert_pdf,
+    pdf_slices,
+)
 
-__all__ = ["PDF_ENGINE_VERSION", "convert_pdf"]
+__all__ = ["PDF_ENGINE_VERSION", "assemble_pdf_slices", "capture_pdf_slice", "convert_pdf", "pdf_slices"]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from corpus_pipeline.conversion.pdf.document_info import PdfInfo, read_info
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, QuarantineReason
 
-__all__ = ["PDF_ENGINE_VERSION", "convert_pdf"]
+__all__ = ["PDF_ENGINE_VERSION", "assemble_pdf_slices", "capture_pdf_slice", "convert_pdf", "pdf_slices"]
 
-PDF_ENGINE_VERSION = "geometry-1"
+PDF_ENGINE_VERSION = "geometry-2"
 """Part of the converter's fingerprint; raised whenever the output for some file changes."""
 
 SLICE_PAGES = 100
+"""Pages that are parsed together: what a worker holds in memory at a time, and what workers share a file by."""
 
 
 def convert_pdf(
@@ -23,7 +25,9 @@ def convert_pdf(
     """Converts a PDF by the geometry of its pages.
 
     Runs inside a worker process: a hostile file can take unlimited time and memory in the
-    parser, which only the caller's limits on the process stop.
+    parser, which only the caller's limits on the process stop. A long document is captured in
+    slices, packed until all are there; :func:`pdf_slices`, :func:`capture_pdf_slice` and
+    :func:`assemble_pdf_slices` let several processes share that work and give the same document.
 
     Args:
         path: A local file.
@@ -41,6 +45,55 @@ def convert_pdf(
         ConversionError: ``empty``, ``corrupt``, ``encrypted``, ``too_large``, ``no_text``, or
             ``converter_error`` when docling fails on every page.
     """
+    info = _checked_info(path, password, max_pages)
+    first, last = page_range or (1, info.page_count)
+    ranges = _ranges(max(1, first), min(last, info.page_count))
+    if not ranges:
+        raise ConversionError(
+            f"the PDF has no pages {first} to {last}",
+            reason=QuarantineReason.CONVERTER_ERROR,
+            remedy="Ask for pages that the document has.",
+        )
+    if len(ranges) == 1:
+        return _whole(path, password, info, ranges[0])
+    with TemporaryDirectory(prefix="slices-") as folder:
+        files = [Path(folder) / f"{start}" for start, _ in ranges]
+        for file, (start, end) in zip(files, ranges, strict=True):
+            file.write_bytes(capture_pdf_slice(path, password=password, page_range=(start, end)))
+        return _gathered(path, password, info, files)
+
+
+def pdf_slices(path: Path, *, password: str | None, max_pages: int) -> list[tuple[int, int]]:
+    """First and last page of each slice of a PDF; short ones have one slice.
+
+    Raises:
+        ConversionError: As :func:`convert_pdf` does before it parses.
+    """
+    return _ranges(1, _checked_info(path, password, max_pages).page_count)
+
+
+def capture_pdf_slice(path: Path, *, password: str | None, page_range: tuple[int, int]) -> bytes:
+    """What stands on the pages of a slice, packed for :func:`assemble_pdf_slices`.
+
+    Raises:
+        ConversionError: docling cannot load the file.
+    """
+    from corpus_pipeline.conversion.pdf.gathering import capture_slice
+    from corpus_pipeline.conversion.pdf.slices import pack_slice
+
+    return pack_slice(capture_slice(path, password, *page_range))
+
+
+def assemble_pdf_slices(path: Path, *, password: str | None, max_pages: int, slices: list[Path]) -> ConvertedDocument:
+    """The document of :func:`convert_pdf` from the packed slices of all its pages, in order.
+
+    Raises:
+        ConversionError: As :func:`convert_pdf`.
+    """
+    return _gathered(path, password, _checked_info(path, password, max_pages), slices)
+
+
+def _checked_info(path: Path, password: str | None, max_pages: int) -> PdfInfo:
     info = read_info(path, password)
     if info.page_count > max_pages:
         raise ConversionError(
@@ -48,15 +101,48 @@ def convert_pdf(
             reason=QuarantineReason.TOO_LARGE,
             remedy="Raise the page limit of the corpus or split the document.",
         )
-    first, last = page_range or (1, info.page_count)
-    pipeline, result = _run(path, password, max(1, first), min(last, info.page_count))
-    if not pipeline.layouts:
+    return info
+
+
+def _ranges(first: int, last: int) -> list[tuple[int, int]]:
+    return [(start, min(last, start + SLICE_PAGES - 1)) for start in range(first, last + 1, SLICE_PAGES)]
+
+
+def _whole(path: Path, password: str | None, info: PdfInfo, pages: tuple[int, int]) -> ConvertedDocument:
+    from corpus_pipeline.conversion.pdf.gathering import Gathered, capture_slice
+
+    captured = capture_slice(path, password, *pages)
+    gathered = Gathered(page.fonts for page in captured.pages)
+    gathered.add(captured)
+    return _document(path, password, info, gathered)
+
+
+def _gathered(path: Path, password: str | None, info: PdfInfo, slices: list[Path]) -> ConvertedDocument:
+    from corpus_pipeline.conversion.pdf.gathering import Gathered
+    from corpus_pipeline.conversion.pdf.slices import unpack_evidence, unpack_slice
+
+    gathered = Gathered(page for file in slices for page in unpack_evidence(file.read_bytes()))
+    for file in slices:
+        gathered.add(unpack_slice(file.read_bytes()))
+    return _document(path, password, info, gathered)
+
+
+def _document(path: Path, password: str | None, info: PdfInfo, gathered: Any) -> ConvertedDocument:
+    from corpus_pipeline.conversion.pdf.mapping import blocks_of
+
+    if not gathered.layouts:
         raise ConversionError(
             "no page of the PDF could be parsed",
             reason=QuarantineReason.CORRUPT,
             remedy="Open the file in a viewer and export it again.",
         )
-    document = _document(info, pipeline, result)
+    blocks = blocks_of(gathered.assemble(path, password))
+    document = ConvertedDocument.from_blocks(
+        blocks,
+        title=_title(blocks, info),
+        page_count=info.page_count,
+        properties={**info.properties, **_page_properties(gathered)},
+    )
     if not document.text:
         raise ConversionError(
             f"the PDF has {info.page_count} pages but no text: it is scanned or drawn",
@@ -66,65 +152,17 @@ def convert_pdf(
     return document
 
 
-def _run(path: Path, password: str | None, first: int, last: int) -> tuple[Any, Any]:
-    """Executes the pipeline slice by slice and assembles once."""
-    from docling.backend.docling_parse_backend import ThreadedDoclingParseDocumentBackend
-    from docling.datamodel.backend_options import ThreadedDoclingParseBackendOptions
-    from docling.datamodel.base_models import InputFormat
-    from docling.datamodel.document import InputDocument
-    from docling.datamodel.settings import DocumentLimits
-
-    from corpus_pipeline.conversion.pdf.font_names import FontNames
-    from corpus_pipeline.conversion.pdf.pipeline import GeometricPdfPipeline, pipeline_options
-
-    # Shapes, and with them ruled tables, are only read while a page image is rendered: a tiny one.
-    options = ThreadedDoclingParseBackendOptions(
-        parser_threads=1, max_concurrent_results=4, render_scale=0.25, password=password or None
-    )
-    result = None
-    with FontNames(path, password) as font_names:
-        pipeline = GeometricPdfPipeline(pipeline_options(), font_names)
-        for start in range(first, last + 1, SLICE_PAGES):
-            source = InputDocument(
-                path_or_stream=path,
-                format=InputFormat.PDF,
-                backend=ThreadedDoclingParseDocumentBackend,
-                backend_options=options,
-                limits=DocumentLimits(page_range=(start, min(last, start + SLICE_PAGES - 1))),
-            )
-            if not source.valid:
-                raise ConversionError(
-                    "docling cannot load the PDF although it opens elsewhere",
-                    reason=QuarantineReason.CORRUPT,
-                    remedy="Open the file in a viewer and export it again.",
-                )
-            result = pipeline.execute(source, raises_on_error=True)
-    if result is None:
-        raise ConversionError(
-            f"the PDF has no pages {first} to {last}",
-            reason=QuarantineReason.CONVERTER_ERROR,
-            remedy="Ask for pages that the document has.",
-        )
-    return pipeline, pipeline.finish(result)
-
-
-def _document(info: PdfInfo, pipeline: Any, result: Any) -> ConvertedDocument:
-    from corpus_pipeline.conversion.pdf.mapping import blocks_of
-
-    blocks = blocks_of(result.document)
-    native = sorted(number for number, layout in pipeline.layouts.items() if not layout.geometric)
-    properties = dict(info.properties)
-    properties["pdf_grade"] = "native" if native else "geometry"
-    if native:
-        properties["pdf_native_pages"] = ",".join(map(str, native))
-    blank = [number for number, layout in sorted(pipeline.layouts.items()) if not any(b.lines for b in layout.blocks)]
-    if blank:
-        properties["pdf_blank_pages"] = ",".join(map(str, blank))
-    if pipeline.failed_pages:
-        properties["pdf_failed_pages"] = ",".join(map(str, sorted(pipeline.failed_pages)))
-    return ConvertedDocument.from_blocks(
-        blocks, title=_title(blocks, info), page_count=info.page_count, properties=properties
-    )
+def _page_properties(gathered: Any) -> dict[str, str]:
+    """How the pages were read; lists of pages only where there are any."""
+    layouts = sorted(gathered.layouts.items())
+    native = [number for number, layout in layouts if not layout.geometric]
+    lists = {
+        "pdf_native_pages": native,
+        "pdf_blank_pages": [number for number, layout in layouts if not any(block.lines for block in layout.blocks)],
+        "pdf_failed_pages": sorted(gathered.failed_pages),
+    }
+    grade = "native" if native else "geometry"
+    return {"pdf_grade": grade} | {name: ",".join(map(str, pages)) for name, pages in lists.items() if pages}
 
 
 def _title(blocks: list[Block], info: PdfInfo) -> str | None:

@@ -17,7 +17,7 @@ from statistics import median
 from corpus_pipeline.conversion.pdf.capture import Word
 from corpus_pipeline.conversion.pdf.geometry import Box
 
-__all__ = ["FontMeasures"]
+__all__ = ["FontEvidence", "FontMeasures", "page_evidence"]
 
 ASCENDERS = frozenset("bdfhijklt()[]{}|/\\\"'")
 DESCENDERS = frozenset("gjpqy,;()[]{}|/\\@$Qç")
@@ -27,9 +27,28 @@ USUAL_SHARES = {(True, True): 1.0, (True, False): 0.78, (False, True): 0.77, (Fa
 """Ink height over nominal height, by (has an ascender, has a descender)."""
 SAME_HEIGHT = 0.03
 ENOUGH_VOTES = 500
-"""So many pairs of words decide about a font; more text teaches nothing."""
+"""So many pairs of words decide about a font; further pages teach nothing."""
 MONOSPACED_ADVANCE = 0.6
 """Width of a glyph over the em in nearly all monospaced fonts."""
+
+
+FontEvidence = dict[str, tuple[dict[tuple[bool, bool], list[float]], list[int]]]
+"""By font name: heights of words by reach, and how many neighbours of unlike reach differ, or agree, in height."""
+
+
+def page_evidence(words: Iterable[Word]) -> FontEvidence:
+    """What the words of one page, in the order the PDF paints them, say about their fonts."""
+    found: FontEvidence = {}
+    previous: Word | None = None
+    for word in words:
+        if not any(map(str.isalpha, word.text)):
+            continue
+        heights, votes = found.setdefault(word.font.name, ({}, [0, 0]))
+        heights.setdefault(_reach(word.text), []).append(word.box.height)
+        if previous is not None and _neighbours(previous, word) and _reach(previous.text) != _reach(word.text):
+            votes[abs(previous.box.height - word.box.height) <= SAME_HEIGHT * word.box.height] += 1
+        previous = word
+    return found
 
 
 class FontMeasures:
@@ -40,18 +59,22 @@ class FontMeasures:
         self._votes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self._tight: dict[str, bool] = {}
 
-    def learn(self, words: Iterable[Word]) -> None:
-        """Adds the words of some pages, in the order the PDF paints them, to the evidence."""
-        previous: Word | None = None
-        for word in words:
-            if sum(self._votes[word.font.name]) >= ENOUGH_VOTES or not any(map(str.isalpha, word.text)):
-                continue
-            self._heights[word.font.name][_reach(word.text)].append(word.box.height)
-            if previous is not None and _neighbours(previous, word) and _reach(previous.text) != _reach(word.text):
-                alike = abs(previous.box.height - word.box.height) <= SAME_HEIGHT * word.box.height
-                self._votes[word.font.name][alike] += 1
-            previous = word
+    def learn(self, evidence: FontEvidence) -> FontEvidence:
+        """Adds the evidence of the next page, font by font as long as the font is in doubt.
+
+        Pages count whole, so that a document teaches the same however it is cut into slices.
+
+        Returns:
+            The part that was added; the rest teaches nothing to a document that holds these pages.
+        """
+        added = {name: each for name, each in evidence.items() if sum(self._votes[name]) < ENOUGH_VOTES}
+        for name, (heights, votes) in added.items():
+            for reach, measured in heights.items():
+                self._heights[name][reach] += measured
+            self._votes[name][0] += votes[0]
+            self._votes[name][1] += votes[1]
         self._tight = {}
+        return added
 
     def correct(self, words: Iterable[Word]) -> None:
         """Sets nominal ``box`` and ``size`` of words in fonts that report ink boxes, in place."""

@@ -209,16 +209,16 @@ def test_slices_make_the_same_document_as_one_piece(tmp_path, pages, convert, mo
 
 
 def test_a_page_without_a_layout_is_read_natively(tmp_path, pages, convert, monkeypatch):
-    from corpus_pipeline.conversion.pdf import pipeline
+    from corpus_pipeline.conversion.pdf import gathering
 
-    lay_out = pipeline.lay_out
+    lay_out = gathering.lay_out
 
     def failing(capture):
         if capture.number == 2:
             raise ArithmeticError("no layout")
         return lay_out(capture)
 
-    monkeypatch.setattr(pipeline, "lay_out", failing)
+    monkeypatch.setattr(gathering, "lay_out", failing)
     path = pages.draw(tmp_path / "a.pdf", *[lambda canvas: pages.paragraph(canvas, 72, 100, pages.PARAGRAPH)] * 3)
     document = convert(path)
 

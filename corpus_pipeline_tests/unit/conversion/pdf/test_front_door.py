@@ -5,7 +5,13 @@ from corpus_pipeline.conversion import pdf
 
 
 def test_front_door_shows_the_agreed_names():
-    assert pdf.__all__ == ["PDF_ENGINE_VERSION", "convert_pdf"]
+    assert pdf.__all__ == [
+        "PDF_ENGINE_VERSION",
+        "assemble_pdf_slices",
+        "capture_pdf_slice",
+        "convert_pdf",
+        "pdf_slices",
+    ]
 
 
 def test_importing_loads_no_model_runtime():
