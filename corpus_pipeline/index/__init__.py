@@ -4,6 +4,7 @@ Not here: whether a generation is good enough (quality, evaluation) and what is 
 rows that a reader sees (retrieval).
 """
 
+from corpus_pipeline.index.analyser import Analyser, analyser_for, analyser_of
 from corpus_pipeline.index.history import Generation, GenerationStatus, LogEntry, Publication
 from corpus_pipeline.index.pointer import publish_corpus, resume_corpus, rollback_corpus, root_of_served_rows
 from corpus_pipeline.index.repository import (
@@ -21,10 +22,13 @@ from corpus_pipeline.index.staging import stage_generation
 
 __all__ = [
     "EF_SEARCH",
+    "Analyser",
     "Generation",
     "GenerationStatus",
     "LogEntry",
     "Publication",
+    "analyser_for",
+    "analyser_of",
     "generation",
     "generations",
     "publication",

@@ -29,6 +29,7 @@ class Generation:
     Attributes:
         base_generation: The published generation it was compared with, 0 before the first.
         model: Values of the :class:`EmbeddingSpec` whose vectors it has.
+        analyser: Parts of the analyser that made its terms; ``None`` when it has no lexical ranking.
         counts: As in the result of staging.
         inputs: What it was made from, such as published roots of other corpora that decisions refer to.
         rows_removed_at: Set when its rows are gone, so that it cannot be served again.
@@ -43,6 +44,7 @@ class Generation:
     embedding_fingerprint: str
     chunker_fingerprint: str
     model: dict[str, Any]
+    analyser: dict[str, Any] | None
     counts: dict[str, Any]
     as_of: date
     inputs: dict[str, Any]
@@ -63,6 +65,8 @@ class Publication:
     """The pointer of a corpus: what readers see.
 
     Attributes:
+        analyser: Parts of the analyser that queries must be analysed with; ``None`` while it is served without
+            lexical ranking.
         held: Publication waits for ``resume``; who, when and why follow. A session of a reader
             is not told of holds and always finds ``False``.
     """
@@ -73,6 +77,7 @@ class Publication:
     serving_table: str
     embedding_fingerprint: str
     model: dict[str, Any] = field(repr=False)
+    analyser: dict[str, Any] | None = field(repr=False)
     published_at: datetime
     held: bool = False
     held_by: str | None = None

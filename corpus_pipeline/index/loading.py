@@ -90,29 +90,37 @@ def clear_above(connection: Connection, corpus: str, published: int) -> int:
             touched += connection.execute(
                 completed(query, table=qualified(table)), {"corpus": corpus, "published": published}
             ).rowcount
+    queries.remove_term_statistics_above(connection, corpus=corpus, published=published)
+    queries.clear_term_marks_above(connection, corpus=corpus, published=published)
     queries.abandon_generations(connection, corpus=corpus, published=published)
     return touched
 
 
 def insert_fragments(
-    connection: Connection, table: str, rows: Iterable[Row], *, embedding_fingerprint: str, generation: int
+    connection: Connection,
+    table: str,
+    rows: Iterable[Row],
+    *,
+    embedding_fingerprint: str,
+    analyser_fingerprint: str,
+    generation: int,
 ) -> int:
-    """Adds rows to a generation; the server joins their vectors from the cache.
+    """Adds rows to a generation; the server joins their vectors and terms from the caches.
 
     Returns:
         How many were added.
 
     Raises:
-        StageError: Some have no vector.
+        StageError: Some have no vector or no terms.
     """
     given = _copy(connection, "incoming_fragments", _ROW_COLUMNS, rows)
     added = connection.execute(
         completed("insert_fragments", table=qualified(table), columns=_names(_ROW_COLUMNS)),
-        {"fingerprint": embedding_fingerprint, "generation": generation},
+        {"fingerprint": embedding_fingerprint, "analyser": analyser_fingerprint, "generation": generation},
     ).rowcount
     if added != given:
         raise StageError(
-            f"{given - added} of {given} fragments to be added to {table} have no vector",
+            f"{given - added} of {given} fragments to be added to {table} have no vector or no terms",
             remedy="Run fragment_embeddings for this corpus again, then index_generation.",
         )
     return added

@@ -10,6 +10,7 @@ from corpus_pipeline.chunking import chunker_fingerprint, fragments, parents
 from corpus_pipeline.conversion import documents
 from corpus_pipeline.embedding import embedding_fingerprint
 from corpus_pipeline.errors import UpstreamMissingError
+from corpus_pipeline.index.analyser import Analyser, analyser_for
 from corpus_pipeline.index.history import Generation, GenerationStatus, Publication
 from corpus_pipeline.index.loading import Row, served_digests, served_locations
 from corpus_pipeline.index.repository import generation, generations, publication
@@ -60,6 +61,7 @@ class Plan:
         base_generation: The published generation, 0 when there is none.
         table: Serving table of the embedding fingerprint.
         expected: Counts by serving state and of current documents, for validation.
+        counts_terms_anew: The published generation has no statistics of this table.
         changed_documents: Those with rows to add.
         reusable: The published or staged generation that already is this one.
         moved: ``source_uri`` of documents that lie elsewhere than the served rows say.
@@ -70,11 +72,13 @@ class Plan:
     table: str
     embedding_fingerprint: str
     chunker_fingerprint: str
+    analyser: Analyser
     root_sha256: str
     fragments: Difference
     parents: Difference
     expected: dict[str, int]
     changed_documents: frozenset[str] = field(repr=False)
+    counts_terms_anew: bool
     inputs: dict[str, Any]
     parts: dict[str, DocumentPart] = field(repr=False)
     moved: dict[str, str] = field(repr=False)
@@ -99,13 +103,15 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
     published = publication(connection, corpus)
     base = published.generation if published else 0
     embedding, chunker = embedding_fingerprint(context.spec.embedding), chunker_fingerprint(context.spec)
-    table = serving_table_name(embedding)
+    analyser = analyser_for(context.spec.lexical.language)
+    table = serving_table_name(embedding, analyser.fingerprint)
     parts = _document_parts(connection, corpus)
     served = served_digests(connection, table, corpus, base)
     desired = _desired(connection, context, parts, served)
     root = generation_root(
         embedding_fingerprint=embedding,
         chunker_fingerprint=chunker,
+        analyser_fingerprint=analyser.fingerprint,
         fragment_digests=desired.fragments,
         parent_digests=desired.parents,
     )
@@ -119,11 +125,13 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
         table=table,
         embedding_fingerprint=embedding,
         chunker_fingerprint=chunker,
+        analyser=analyser,
         root_sha256=root,
         fragments=differences[0],
         parents=differences[1],
         expected=desired.expected,
         changed_documents=desired.changed_documents,
+        counts_terms_anew=published is None or published.serving_table != table,
         inputs=_inputs(connection, context, parts),
         parts=parts,
         moved=_moved(connection, corpus, table, base, parts),

@@ -9,6 +9,7 @@ from corpus_pipeline.errors import (
     UnknownCorpusError,
     UpstreamMissingError,
 )
+from corpus_pipeline.index.analyser import parts_fingerprint
 from corpus_pipeline.index.history import Generation, GenerationStatus, Publication
 from corpus_pipeline.index.loading import served_digests, served_documents
 from corpus_pipeline.index.repository import generation, generations, locked_publication
@@ -130,6 +131,7 @@ def root_of_served_rows(connection: Connection, known: Generation) -> str:
     return generation_root(
         embedding_fingerprint=known.embedding_fingerprint,
         chunker_fingerprint=known.chunker_fingerprint,
+        analyser_fingerprint=parts_fingerprint(known.analyser) if known.analyser else None,
         fragment_digests=served_digests(connection, known.serving_table, known.corpus, known.generation),
         parent_digests=served_digests(connection, PARENTS_TABLE, known.corpus, known.generation),
     )

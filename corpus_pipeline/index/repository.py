@@ -82,7 +82,7 @@ def publication_log(connection: Connection, corpus: str) -> list[LogEntry]:
 
 def add_generation(connection: Connection, values: dict[str, Any]) -> None:
     """Records a staged generation; ``values`` are the columns of corpus.generations up to ``run_id``."""
-    as_json = {key: Jsonb(values[key], dumps=canonical_json) for key in ("model", "counts", "inputs")}
+    as_json = {key: Jsonb(values[key], dumps=canonical_json) for key in ("model", "analyser", "counts", "inputs")}
     load_queries("index").add_generation(connection, **{**values, **as_json})
 
 

@@ -43,6 +43,7 @@ def remove_old_rows(
         given_up = queries.mark_rows_removed(connection, corpus=corpus, kept=numbers)
         if not given_up:
             return 0
+        queries.remove_unneeded_term_statistics(connection, corpus=corpus, published=published.generation, kept=numbers)
         tables = [row["serving_table"] for row in queries.serving_tables(connection, corpus=corpus)]
         for table in (*tables, PARENTS_TABLE):
             served = [row["generation"] for row in kept if table in (PARENTS_TABLE, row["serving_table"])]

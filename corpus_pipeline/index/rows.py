@@ -34,7 +34,8 @@ __all__ = [
     "parent_row",
 ]
 
-ROOT_FORMAT = "corpus_pipeline generation 1"
+ROOT_FORMAT = "corpus_pipeline generation 2"
+ROOT_FORMAT_WITHOUT_TERMS = "corpus_pipeline generation 1"
 LOCATION_COLUMN = "source_uri"
 
 
@@ -255,18 +256,24 @@ def generation_root(
     *,
     embedding_fingerprint: str,
     chunker_fingerprint: str,
+    analyser_fingerprint: str | None,
     fragment_digests: Iterable[str],
     parent_digests: Iterable[str],
 ) -> str:
     """SHA-256 over the fingerprints and the sorted row digests: equal for equal content and configuration.
 
+    Without an analyser it is the root of a generation staged before there was lexical ranking.
+
     >>> one = generation_root(embedding_fingerprint="e", chunker_fingerprint="c",
-    ...                       fragment_digests=["b", "a"], parent_digests=[])
+    ...                       analyser_fingerprint="a", fragment_digests=["b", "a"], parent_digests=[])
     >>> one == generation_root(embedding_fingerprint="e", chunker_fingerprint="c",
-    ...                        fragment_digests=["a", "b"], parent_digests=[])
+    ...                        analyser_fingerprint="a", fragment_digests=["a", "b"], parent_digests=[])
     True
     """
-    digest = hashlib.sha256(f"{ROOT_FORMAT}\n{embedding_fingerprint}\n{chunker_fingerprint}\n".encode())
+    head = [ROOT_FORMAT_WITHOUT_TERMS, embedding_fingerprint, chunker_fingerprint]
+    if analyser_fingerprint is not None:
+        head = [ROOT_FORMAT, *head[1:], analyser_fingerprint]
+    digest = hashlib.sha256("".join(f"{line}\n" for line in head).encode())
     for name, digests in (("fragments", fragment_digests), ("parents", parent_digests)):
         digest.update(f"{name}\n".encode())
         for row_sha256 in sorted(digests):

@@ -7,6 +7,8 @@ from typing import Any
 
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.errors import StageError
+from corpus_pipeline.index.analyser import analyser_for
+from corpus_pipeline.index.lexicon import analyse_corpus, count_terms, lexical_size
 from corpus_pipeline.index.loading import (
     Row,
     clear_above,
@@ -50,6 +52,7 @@ def stage_generation(context: StageContext) -> StageResult:
         StageError: The loaded rows are not what was meant to be loaded; nothing is kept.
     """
     with open_stage(context, Stage.INDEX_GENERATION) as run:
+        analyse_corpus(context, analyser_for(context.spec.lexical.language))
         with context.database.connection() as connection:
             plan = make_plan(connection, context)
         if plan.reusable:
@@ -87,8 +90,10 @@ def _stage(run: StageRun, plan: Plan) -> None:
         for leaf in leaves(plan.table, plan.corpus):
             rows = plan.expected[f"{leaf.state}_count"]
             index_leaf(writer, leaf, rows=rows, changed=len(plan.fragments.added), dimensions=dimensions)
+        current, _ = leaves(plan.table, plan.corpus)
+        count_terms(writer, current, number, from_scratch=plan.counts_terms_anew)
         counts.update(_validated(writer, plan, number))
-        add_generation(writer, _record(context, plan, number, counts))
+        add_generation(writer, _record(context, plan, number, counts) | lexical_size(writer, current, number))
 
 
 def _dimensions(connection: Connection, context: StageContext, plan: Plan) -> int:
@@ -107,6 +112,7 @@ def _load(writer: Connection, reader: Connection, context: StageContext, plan: P
         plan.table,
         _counted(added_fragments(reader, plan), context),
         embedding_fingerprint=plan.embedding_fingerprint,
+        analyser_fingerprint=plan.analyser.fingerprint,
         generation=number,
     )
     insert_parents(writer, added_parents(reader, plan), generation=number)
@@ -152,6 +158,7 @@ def _record(context: StageContext, plan: Plan, number: int, counts: Counts) -> d
         "embedding_fingerprint": plan.embedding_fingerprint,
         "chunker_fingerprint": plan.chunker_fingerprint,
         "model": context.spec.embedding.model_dump(mode="json"),
+        "analyser": plan.analyser.parts,
         "counts": counts,
         "as_of": context.as_of,
         "inputs": plan.inputs,

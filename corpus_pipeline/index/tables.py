@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from psycopg import errors, sql
 
+from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
 from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, Column
 from corpus_pipeline.records import ServingState, sha256_hex
 from corpus_pipeline.store import Connection
@@ -34,12 +35,22 @@ __all__ = [
 
 SCHEMA = "serving"
 PARENTS_TABLE = "parents"
+LAYOUT = 2
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
 _BUILD_MEMORY_MB = (64, 1024)
 _DDL_LOCK = "corpus_pipeline:serving tables"
 _MOST_INLINE_DIMENSIONS = 2000  # a row must fit a page of 8 KB
-_UNANALYSED = ("embedding", "text", "embedded_text", "text_sha256", "embedded_sha256", "row_sha256")
+_UNANALYSED = (
+    "embedding",
+    "text",
+    "embedded_text",
+    "text_sha256",
+    "embedded_sha256",
+    "row_sha256",
+    "term_levels",
+)
+_TOAST_TARGET_BYTES = 3072  # long texts go aside, vector and terms stay in the row
 _PARTITION_FILLFACTOR = 90  # room for the update that retires a row, so that it need not enter the indexes again
 
 
@@ -61,13 +72,15 @@ class ServingLeaf:
         return f"{self.table}_{sha256_hex(self.corpus)[:12]}_{self.state}_{kind}"
 
 
-def serving_table_name(embedding_fingerprint: str) -> str:
-    """Table that serves the vectors of that fingerprint.
+def serving_table_name(embedding_fingerprint: str, analyser_fingerprint: str) -> str:
+    """Table that serves vectors and terms of those fingerprints in the present layout.
 
-    >>> serving_table_name("0123456789abcdef")
-    'fragments_0123456789ab'
+    Another layout has other names, so that a table of the one before serves until its corpus is staged again.
+
+    >>> serving_table_name("0123456789abcdef", "fedcba9876543210")
+    'fragments_c8e7d46ae154'
     """
-    return f"fragments_{embedding_fingerprint[:12]}"
+    return f"fragments_{sha256_hex(f'{LAYOUT} {embedding_fingerprint} {analyser_fingerprint}')[:12]}"
 
 
 def qualified(table: str) -> sql.Identifier:
@@ -99,13 +112,17 @@ def ensure_serving_table(connection: Connection, table: str, *, dimensions: int)
     columns = [*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS]
     connection.execute(
         sql.SQL(
-            "CREATE TABLE {table} ({columns}, embedding halfvec({dimensions}) STORAGE {storage} NOT NULL,"
+            "CREATE TABLE {table} ({columns}, {keys}, embedding halfvec({dimensions}) STORAGE {storage} NOT NULL,"
+            " term_count integer NOT NULL, terms integer[] STORAGE MAIN NOT NULL,"
+            " term_levels sparsevec({levels}) STORAGE MAIN NOT NULL,"
             " row_sha256 text NOT NULL, generation_from integer NOT NULL, generation_to integer"
             ") PARTITION BY LIST (corpus)"
         ).format(
             table=qualified(table),
             columns=column_definitions(columns),
+            keys=sql.SQL(_FILTER_KEYS),
             dimensions=sql.Literal(dimensions),
+            levels=sql.Literal(LEVELS * TERM_BUCKETS),
             # In the row, not beside it: exact search and index builds read the vector of every row.
             storage=sql.SQL("PLAIN" if dimensions <= _MOST_INLINE_DIMENSIONS else "EXTERNAL"),
         )
@@ -128,9 +145,9 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
     partition = _partition_name(table, corpus)
     if not _exists(connection, partition):
         connection.execute(
-            sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING STORAGE) PARTITION BY LIST (serving_state)").format(
-                qualified(partition), qualified(table)
-            )
+            sql.SQL(
+                "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED) PARTITION BY LIST (serving_state)"
+            ).format(qualified(partition), qualified(table))
         )
         for leaf in leaves(table, corpus):
             _make_leaf(connection, leaf.name, partition, leaf.state, "fragment_id")
@@ -188,10 +205,25 @@ def column_definitions(columns: Sequence[Column]) -> sql.Composed:
     )
 
 
+_FILTER_KEYS = ", ".join(
+    f"{name}_key text GENERATED ALWAYS AS ({expression}) STORED"
+    for name, expression in (
+        ("product", "lower(product)"),
+        ("domain", "lower(domain)"),
+        ("audience", "lower(audience)"),
+        ("source_class", "lower(source_class)"),
+        # What declares none holds everywhere.
+        ("region", "coalesce(lower(region), '')"),
+        ("environment", "coalesce(lower(environment), '')"),
+    )
+)
+"""What filters compare: under row-level security only an equality of a plain column can use an index."""
+
 _INDEXES = {
     "hnsw": f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})",
-    "lexemes": "USING gin (to_tsvector('english'::regconfig, embedded_text))",
+    "terms": "USING gin (terms)",
     "document": "(document_id)",
+    **{key: f"({key}_key)" for key in ("product", "domain", "audience", "source_class")},
 }
 
 
@@ -225,13 +257,14 @@ def _make_leaf(connection: Connection, name: str, partition: str, state: str, ke
     connection.execute(
         sql.SQL(
             "CREATE TABLE {} PARTITION OF {} (PRIMARY KEY ({}, generation_from)) FOR VALUES IN ({})"
-            " WITH (fillfactor = {})"
+            " WITH (fillfactor = {}, toast_tuple_target = {})"
         ).format(
             qualified(name),
             qualified(partition),
             sql.Identifier(key),
             sql.Literal(str(state)),
             sql.Literal(_PARTITION_FILLFACTOR),
+            sql.Literal(_TOAST_TARGET_BYTES),
         )
     )
     connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(qualified(name)))

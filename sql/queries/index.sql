@@ -2,14 +2,14 @@
 
 -- name: publications
 -- All pointers with their holds, for the pipeline.
-SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser, published_at,
        held, held_by, held_at, held_reason
 FROM serving.publications
 ORDER BY corpus;
 
 -- name: publications_for_readers
 -- All pointers as far as readers may know them.
-SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser, published_at
 FROM serving.publications
 ORDER BY corpus;
 
@@ -19,7 +19,7 @@ SELECT has_column_privilege('serving.publications', 'held_reason', 'SELECT');
 
 -- name: lock_publication^
 -- The pointer of a corpus, locked until the transaction ends.
-SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at,
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser, published_at,
        held, held_by, held_at, held_reason
 FROM serving.publications
 WHERE corpus = :corpus
@@ -32,8 +32,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('corpus_pipeline:pointer:' || :cor
 -- name: move_pointer!
 -- Publishes a generation; a hold stays as it is.
 INSERT INTO serving.publications
-    (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, published_at)
-SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, now()
+    (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser, published_at)
+SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser, now()
 FROM corpus.generations
 WHERE corpus = :corpus AND generation = :generation
 ON CONFLICT (corpus) DO UPDATE SET
@@ -42,6 +42,7 @@ ON CONFLICT (corpus) DO UPDATE SET
     serving_table = excluded.serving_table,
     embedding_fingerprint = excluded.embedding_fingerprint,
     model = excluded.model,
+    analyser = excluded.analyser,
     published_at = excluded.published_at;
 
 -- name: hold!
@@ -71,7 +72,7 @@ ORDER BY entry_id;
 -- name: generations
 -- All generations ever staged of a corpus, oldest first.
 SELECT corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
-       chunker_fingerprint, model, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
+       chunker_fingerprint, model, analyser, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
 FROM corpus.generations
 WHERE corpus = :corpus
 ORDER BY generation;
@@ -79,7 +80,7 @@ ORDER BY generation;
 -- name: generation^
 -- One generation.
 SELECT corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
-       chunker_fingerprint, model, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
+       chunker_fingerprint, model, analyser, counts, as_of, inputs, run_id, staged_at, published_at, ended_at, rows_removed_at
 FROM corpus.generations
 WHERE corpus = :corpus AND generation = :generation;
 
@@ -91,10 +92,10 @@ SELECT coalesce(max(generation), 0) + 1 FROM corpus.generations WHERE corpus = :
 -- Records a staged generation in the transaction that writes its rows.
 INSERT INTO corpus.generations
     (corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
-     chunker_fingerprint, model, counts, as_of, inputs, run_id)
+     chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms, counts, as_of, inputs, run_id)
 VALUES
     (:corpus, :generation, :base_generation, 'staged', :root_sha256, :serving_table, :embedding_fingerprint,
-     :chunker_fingerprint, :model, :counts, :as_of, :inputs, :run_id);
+     :chunker_fingerprint, :model, :analyser, :lexical_fragments, :lexical_terms, :counts, :as_of, :inputs, :run_id);
 
 -- name: abandon_generations!
 -- Ends every staged or rolled-back generation above the published one, whose rows are being removed.
@@ -233,11 +234,12 @@ LIMIT :size;
 
 -- name: insert_fragments!
 -- Moves incoming rows into a serving table with their vectors from the cache, which need not pass through the client.
-INSERT INTO {table} ({columns}, embedding, row_sha256, generation_from)
-SELECT {columns}, vector::halfvec, row_sha256, :generation
+INSERT INTO {table} ({columns}, embedding, term_count, terms, term_levels, row_sha256, generation_from)
+SELECT {columns}, vector::halfvec, term_count, terms, term_levels, row_sha256, :generation
 FROM pg_temp.incoming_fragments
 JOIN corpus.embeddings USING (embedded_sha256)
-WHERE fingerprint = :fingerprint
+JOIN corpus.analysed_texts USING (embedded_sha256)
+WHERE fingerprint = :fingerprint AND analyser = :analyser
 ORDER BY document_id, ordinal;
 
 -- name: cached_dimensions$
@@ -250,3 +252,74 @@ INSERT INTO serving.parents ({columns}, row_sha256, generation_from)
 SELECT {columns}, row_sha256, :generation
 FROM pg_temp.incoming_parents
 ORDER BY document_id, char_start;
+
+-- name: unanalysed_texts
+-- Distinct texts of a corpus of which an analyser has not made terms yet.
+SELECT DISTINCT ON (embedded_sha256) embedded_sha256, embedded_text
+FROM corpus.fragments f
+WHERE corpus = :corpus
+  AND NOT EXISTS (
+      SELECT FROM corpus.analysed_texts a WHERE a.analyser = :analyser AND a.embedded_sha256 = f.embedded_sha256);
+
+-- name: keep_analysed_texts!
+-- Takes over analysed texts; one that another run has analysed meanwhile stays.
+INSERT INTO corpus.analysed_texts (analyser, embedded_sha256, term_count, terms, term_levels)
+SELECT :analyser, embedded_sha256, term_count, terms, term_levels FROM pg_temp.incoming_texts
+ON CONFLICT (analyser, embedded_sha256) DO NOTHING;
+
+-- name: lexical_size^
+-- Number of fragments that a generation answers from, and of all their terms.
+SELECT count(*) AS lexical_fragments, coalesce(sum(term_count), 0) AS lexical_terms
+FROM {leaf}
+WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
+
+-- name: count_terms!
+-- In how many of a generation's fragments each term occurs.
+CREATE TEMPORARY TABLE counted_terms ON COMMIT DROP AS
+SELECT term, count(*)::integer AS fragment_count
+FROM {leaf}, unnest(terms) AS term
+WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
+GROUP BY term;
+
+-- name: count_changed_terms!
+-- The same from the statistics of the generation before and the rows that differ from it.
+CREATE TEMPORARY TABLE counted_terms ON COMMIT DROP AS
+WITH changed AS (
+    SELECT term, sum(CASE WHEN generation_from = :generation THEN 1 ELSE -1 END) AS difference
+    FROM {leaf}, unnest(terms) AS term
+    WHERE (generation_from = :generation) <> (generation_to IS NOT DISTINCT FROM :generation)
+    GROUP BY term
+)
+SELECT changed.term, (coalesce(s.fragment_count, 0) + difference)::integer AS fragment_count
+FROM changed
+LEFT JOIN corpus.term_statistics s ON s.corpus = :corpus AND s.term = changed.term AND s.generation_to IS NULL
+WHERE difference <> 0;
+
+-- name: end_term_statistics!
+-- Counts that no longer hold; all of them, or those of terms that were counted anew.
+UPDATE corpus.term_statistics s
+SET generation_to = :generation
+WHERE corpus = :corpus AND generation_to IS NULL
+  AND (NOT :only_counted OR EXISTS (SELECT FROM pg_temp.counted_terms c WHERE c.term = s.term));
+
+-- name: add_term_statistics!
+-- Counts that hold from this generation on.
+INSERT INTO corpus.term_statistics (corpus, term, fragment_count, generation_from)
+SELECT :corpus, term, fragment_count, :generation FROM pg_temp.counted_terms WHERE fragment_count > 0;
+
+-- name: remove_term_statistics_above!
+-- Counts of generations above the published one.
+DELETE FROM corpus.term_statistics WHERE corpus = :corpus AND generation_from > :published;
+
+-- name: clear_term_marks_above!
+-- Counts ended by generations above the published one hold again.
+UPDATE corpus.term_statistics SET generation_to = NULL WHERE corpus = :corpus AND generation_to > :published;
+
+-- name: remove_unneeded_term_statistics!
+-- Counts that no kept generation needs.
+DELETE FROM corpus.term_statistics
+WHERE corpus = :corpus AND generation_from <= :published
+  AND NOT EXISTS (
+      SELECT FROM unnest(:kept::integer[]) AS kept
+      WHERE generation_from <= kept AND (generation_to IS NULL OR generation_to > kept)
+  );

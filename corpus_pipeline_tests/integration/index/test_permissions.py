@@ -318,7 +318,13 @@ def test_every_function_that_runs_as_its_owner_has_a_fixed_search_path(database:
             "SELECT p.proname, p.prosecdef, p.proconfig FROM pg_proc p"
             " WHERE p.pronamespace IN ('serving'::regnamespace, 'corpus'::regnamespace) AND p.prosecdef"
         ).fetchall()
-    assert {row["proname"] for row in rows} == {"published_generations", "evaluated_generations", "session_groups"}
+    assert {row["proname"] for row in rows} == {
+        "published_generations",
+        "evaluated_generations",
+        "session_groups",
+        "lexical_candidates",
+        "evaluated_lexical_candidates",
+    }
     assert all(row["proconfig"] == ["search_path=pg_catalog, pg_temp"] for row in rows)
 
 

@@ -164,9 +164,11 @@ def test_the_root_is_the_same_in_a_rebuild_from_nothing(corpus: Any, documents: 
 
 def leaves_table(corpus: Any) -> str:
     from corpus_pipeline.embedding import embedding_fingerprint
+    from corpus_pipeline.index import analyser_for
     from corpus_pipeline.index.tables import serving_table_name
 
-    return serving_table_name(embedding_fingerprint(corpus.context.spec.embedding))
+    spec = corpus.context.spec
+    return serving_table_name(embedding_fingerprint(spec.embedding), analyser_for(spec.lexical.language).fingerprint)
 
 
 def test_a_moved_corpus_keeps_its_root_and_its_rows_follow(corpus: Any, documents: Any) -> None:

@@ -8,8 +8,8 @@ import sys
 import corpus_pipeline.index as room
 
 
-def test_all_names_are_sorted_and_there() -> None:
-    assert room.__all__ == sorted(room.__all__)
+def test_all_names_are_there() -> None:
+    assert len(room.__all__) == len(set(room.__all__))
     assert all(hasattr(room, name) for name in room.__all__)
 
 

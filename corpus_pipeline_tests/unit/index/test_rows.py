@@ -180,7 +180,11 @@ def test_a_document_without_a_decision_is_refused() -> None:
 def test_the_root_does_not_depend_on_order(fragments: list[str], parents: list[str], random: Any) -> None:
     def root(some: list[str], others: list[str]) -> str:
         return generation_root(
-            embedding_fingerprint="e", chunker_fingerprint="c", fragment_digests=some, parent_digests=others
+            embedding_fingerprint="e",
+            chunker_fingerprint="c",
+            analyser_fingerprint="a",
+            fragment_digests=some,
+            parent_digests=others,
         )
 
     shuffled, shuffled_parents = list(fragments), list(parents)
@@ -192,12 +196,23 @@ def test_the_root_does_not_depend_on_order(fragments: list[str], parents: list[s
         assert root(fragments, []) != root([], fragments)
 
 
-@pytest.mark.parametrize("changed", ["embedding_fingerprint", "chunker_fingerprint"])
+@pytest.mark.parametrize("changed", ["embedding_fingerprint", "chunker_fingerprint", "analyser_fingerprint"])
 def test_configuration_changes_the_root(changed: str) -> None:
-    configuration = {"embedding_fingerprint": "e", "chunker_fingerprint": "c"}
+    configuration = {"embedding_fingerprint": "e", "chunker_fingerprint": "c", "analyser_fingerprint": "a"}
     first = generation_root(**configuration, fragment_digests=["a"], parent_digests=[])
     second = generation_root(**{**configuration, changed: "other"}, fragment_digests=["a"], parent_digests=[])
     assert first != second
+
+
+def test_the_root_of_a_generation_from_before_the_terms_stays_what_it_was() -> None:
+    root = generation_root(
+        embedding_fingerprint="e",
+        chunker_fingerprint="c",
+        analyser_fingerprint=None,
+        fragment_digests=["b", "a"],
+        parent_digests=["p"],
+    )
+    assert root == sha256_hex("corpus_pipeline generation 1\ne\nc\nfragments\nabparents\np")
 
 
 def test_only_references_to_other_corpora_are_inputs() -> None:

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from corpus_pipeline.index.tables import build_memory_mb, leaves, serving_table_name
 
 SLUGS = st.from_regex(r"[a-z][a-z0-9_]{0,62}", fullmatch=True)
-TABLE = serving_table_name("f" * 64)
+TABLE = serving_table_name("f" * 64, "a" * 64)
 
 
 @given(SLUGS)
 def test_every_slug_gives_names_that_fit(slug: str) -> None:
     for leaf in leaves(TABLE, slug):
         assert len(leaf.name) <= 63
-        assert all(len(leaf.index_name(kind)) <= 63 for kind in ("hnsw", "lexemes", "document"))
+        assert all(len(leaf.index_name(kind)) <= 63 for kind in ("hnsw", "terms", "document", "source_class"))
 
 
 def test_slugs_that_begin_alike_have_different_leaves() -> None:

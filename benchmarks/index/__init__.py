@@ -1,0 +1,1 @@
+"""Measurements of the index: lexical ranking, loading, filtered search, generations."""

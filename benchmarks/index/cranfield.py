@@ -1,0 +1,163 @@
+"""BM25 of the database beside bm25s on the same terms, and HNSW beside exact search, on the Cranfield collection.
+
+    python -m benchmarks.index.cranfield FOLDER
+
+FOLDER has corpus.jsonl, queries.jsonl and qrels.tsv (1,400 abstracts, 225 queries, 1,837 judgements).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, report, stage
+from corpus_pipeline.embedding import load_model
+from corpus_pipeline.index import Publication, analyser_of, publication, read_session
+from corpus_pipeline.retrieval import SearchRequest, SearchTarget
+from corpus_pipeline.retrieval.repository import lexical_fragments, nearest_fragments
+from corpus_pipeline.store import StageContext
+
+K = 10
+Run = dict[str, list[tuple[str, float]]]
+
+
+def main() -> None:
+    """Prints and stores the measures."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    import ir_measures
+
+    folder = Path(sys.argv[1])
+    texts = {row["id"]: row["text"].strip() or "(empty)" for row in _jsonl(folder / "corpus.jsonl")}
+    queries = {row["id"]: row["text"] for row in _jsonl(folder / "queries.jsonl")}
+    lines = (folder / "qrels.tsv").read_text().splitlines()[1:]
+    qrels = [ir_measures.Qrel(q, d, int(r)) for q, d, r in (line.split("\t") for line in lines)]
+    with tempfile.TemporaryDirectory() as state, fresh_database() as database:
+        context = context_for(database, "cranfield", Path(state))
+        model = load_model(context.spec.embedding)
+        vectors = model.encode_passages(list(texts.values()))
+        asked = model.encode_queries(list(queries.values()))
+        fill(
+            context,
+            (BenchDocument(key, [text]) for key, text in texts.items()),
+            dict(zip(texts.values(), vectors, strict=True)),
+        )
+        counts = stage(context).counts
+        publish(context)
+        ours, dense, seconds = _runs(context, queries, asked)
+        reference = _bm25s(context, texts, queries)
+    exact = _exact(list(texts), np.asarray(vectors), dict(zip(queries, np.asarray(asked), strict=True)))
+    measures = [ir_measures.nDCG @ K, ir_measures.R @ K, ir_measures.RR @ K]
+    rows = []
+    for name, run in (
+        ("BM25, PostgreSQL", ours),
+        ("BM25, bm25s", reference),
+        ("vectors, HNSW", dense),
+        ("vectors, exact", exact),
+    ):
+        scored = [ir_measures.ScoredDoc(q, d, s) for q, found in run.items() for d, s in found]
+        values = ir_measures.calc_aggregate(measures, qrels, scored)
+        rows.append({"ranking": name} | {str(measure): round(values[measure], 4) for measure in measures})
+    report(
+        "cranfield",
+        rows,
+        {
+            "documents": len(texts),
+            "queries": len(queries),
+            "largest difference of a BM25 score": _largest_difference(ours, reference),
+            "same ten documents, BM25": _agreement(ours, reference),
+            "same ten documents, vectors": _agreement(dense, exact),
+            "ann_recall_at_10": counts["ann_recall_at_10"],
+            "BM25 p50 ms": round(float(np.percentile(seconds, 50)) * 1000, 2),
+            "BM25 p95 ms": round(float(np.percentile(seconds, 95)) * 1000, 2),
+        },
+    )
+
+
+def _jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
+def _runs(context: StageContext, queries: dict[str, str], vectors: Any) -> tuple[Run, Run, list[float]]:
+    words: Run = {}
+    dense: Run = {}
+    seconds = []
+    with context.database.connection() as connection:
+        known = publication(connection, "cranfield")
+    assert known is not None
+    target = SearchTarget(
+        "cranfield", known.generation, known.serving_table, known.embedding_fingerprint, known.analyser
+    )
+    with read_session(context.database, groups=["everyone"], show_archived=False) as reader:
+        for (key, text), vector in zip(queries.items(), vectors, strict=True):
+            request = SearchRequest(query=text, top_k=K, min_score=-1.0)
+            started = time.perf_counter()
+            lexical = lexical_fragments(reader, target, vector, request)
+            seconds.append(time.perf_counter() - started)
+            words[key] = [(_name(one.document_id), score) for one, score in lexical[:K]]
+            nearest = nearest_fragments(reader, target, vector, request, context.as_of)
+            dense[key] = [(_name(one.document_id), one.score) for one, _ in nearest[:K]]
+    return words, dense, seconds
+
+
+def _name(document_id: str) -> str:
+    return document_id.split("/", 1)[1]
+
+
+def _bm25s(context: StageContext, texts: dict[str, str], queries: dict[str, str]) -> Run:
+    import bm25s
+
+    analyser = analyser_of(_publication(context).analyser or {})
+    retriever = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    retriever.index([analyser.words(text) for text in texts.values()], show_progress=False)
+    found, scores = retriever.retrieve(
+        [analyser.words(text) for text in queries.values()], k=K, corpus=list(texts), show_progress=False
+    )
+    return {
+        key: [(str(name), float(score)) for name, score in zip(names, row, strict=True)]
+        for key, names, row in zip(queries, found, scores, strict=True)
+    }
+
+
+def _publication(context: StageContext) -> Publication:
+    with context.database.connection() as connection:
+        known = publication(connection, context.spec.slug)
+    assert known is not None
+    return known
+
+
+def _exact(names: list[str], vectors: Any, asked: dict[str, Any]) -> Run:
+    run = {}
+    for key, vector in asked.items():
+        scores = vectors @ vector
+        best = np.argsort(-scores, kind="stable")[:K]
+        run[key] = [(names[place], float(scores[place])) for place in best]
+    return run
+
+
+def _largest_difference(left: Run, right: Run) -> float:
+    differences = [
+        abs(score - dict(right[key])[name])
+        for key, found in left.items()
+        for name, score in found
+        if name in dict(right[key])
+    ]
+    return round(max(differences), 6)
+
+
+def _agreement(left: Run, right: Run) -> float:
+    return round(
+        sum(len({name for name, _ in left[key]} & {name for name, _ in right[key]}) for key in left)
+        / sum(map(len, right.values())),
+        4,
+    )
+
+
+if __name__ == "__main__":
+    main()
