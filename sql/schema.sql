@@ -58,14 +58,6 @@ BEGIN
     WHERE p.polrelid = format('serving.%I', of_table)::regclass AND p.polname = rule;
 
     -- The inner product at one level is the weight of the query's terms that occur so many times.
-    SELECT string_agg(format('%s * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', l.level, l.query), ' + ')
-    INTO score
-    FROM (
-        SELECT level, format('{%s}/%s', string_agg(format('%s:%s', (levels - level) * buckets + w.term + 1, w.weight), ','),
-                             levels * buckets) AS query
-        FROM generate_series(1, levels) AS level, unnest(known, weights) AS w (term, weight)
-        GROUP BY level
-    ) l;
     SELECT string_agg(
         format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -l.level, l.level, l.query),
         ' + ' ORDER BY l.level)
@@ -120,6 +112,8 @@ BEGIN
     RETURN QUERY SELECT * FROM unnest(found_ids, found_scores);
 END
 $_$;
+
+COMMENT ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) IS 'The best fragments by BM25 among the rows that the named policy of the table shows; ties in order of fragment id.';
 
 CREATE FUNCTION corpus.protect_serving_table(table_name text, of_table text) RETURNS void
     LANGUAGE plpgsql
@@ -203,6 +197,31 @@ $$;
 
 COMMENT ON FUNCTION serving.evaluated_generations(of_table text) IS 'As published_generations, with the generation named in corpus.evaluate_generation (corpus:generation) in its place.';
 
+CREATE FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb DEFAULT '{}'::jsonb, most integer DEFAULT 10) RETURNS TABLE(fragment_id text, bm25 double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT c.fragment_id, c.bm25
+    FROM corpus.generations g,
+         corpus.lexical_candidates('evaluated_rows', g.serving_table, g.corpus, g.generation, query_terms, filters, most) c
+    WHERE g.corpus = of_corpus AND g.analyser IS NOT NULL
+      AND g.generation = (serving.evaluated_generations(NULL) ->> of_corpus)::integer
+$$;
+
+COMMENT ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) IS 'As lexical_candidates, of the generation that an evaluator names in corpus.evaluate_generation.';
+
+CREATE FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb DEFAULT '{}'::jsonb, most integer DEFAULT 10) RETURNS TABLE(fragment_id text, bm25 double precision)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT c.fragment_id, c.bm25
+    FROM serving.publications p,
+         corpus.lexical_candidates('published_rows', p.serving_table, p.corpus, p.generation, query_terms, filters, most) c
+    WHERE p.corpus = of_corpus AND p.analyser IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) IS 'The best fragments of a published corpus by BM25 among those the session may see. GIN needs an operator that is not leakproof, so that the search runs as the owner, under the policy of readers.';
+
 CREATE FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((((filters ->> 'product'::text) IS NULL) OR (product_key = lower((filters ->> 'product'::text)))) AND (((filters ->> 'domain'::text) IS NULL) OR (domain_key = lower((filters ->> 'domain'::text)))) AND (((filters ->> 'audience'::text) IS NULL) OR (audience_key = lower((filters ->> 'audience'::text)))) AND (((filters ->> 'source_class'::text) IS NULL) OR (source_class_key = lower((filters ->> 'source_class'::text)))) AND (((filters ->> 'region'::text) IS NULL) OR (region_key = ANY (ARRAY[''::text, lower((filters ->> 'region'::text))]))) AND (((filters ->> 'environment'::text) IS NULL) OR (environment_key = ANY (ARRAY[''::text, lower((filters ->> 'environment'::text))]))) AND (((filters ->> 'plan_tier'::text) IS NULL) OR (cardinality(plan_tiers) = 0) OR (EXISTS (SELECT FROM unnest(passes_filters.plan_tiers) tier(tier) WHERE (lower(tier.tier) = lower((passes_filters.filters ->> 'plan_tier'::text)))))) AND (((filters ->> 'customer_facing'::text) IS DISTINCT FROM 'true'::text) OR (answer_use = 'any'::text)) AND (((filters -> 'attributes'::text) IS NULL) OR (NOT (EXISTS (SELECT FROM jsonb_each_text((passes_filters.filters -> 'attributes'::text)) wanted(key, value) WHERE (lower((passes_filters.attributes ->> wanted.key)) IS DISTINCT FROM lower(wanted.value)))))));
@@ -282,6 +301,19 @@ CREATE TABLE corpus.compared_documents (
 );
 
 COMMENT ON TABLE corpus.compared_documents IS 'Documents as the last run compared them; signature_id is null for copies of a smaller document_id and for texts shorter than a shingle.';
+
+CREATE TABLE corpus.container_readings (
+    corpus text NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    sha256 text NOT NULL,
+    opened_with text NOT NULL,
+    kind text NOT NULL,
+    reason text NOT NULL,
+    message text NOT NULL,
+    members jsonb NOT NULL
+);
+
+COMMENT ON TABLE corpus.container_readings IS 'Cache: what a container held while its bytes and the limits were these; may be emptied at any time.';
 
 CREATE TABLE corpus.containment_keys (
     shingle_key bigint NOT NULL,
@@ -366,17 +398,14 @@ ALTER TABLE corpus.document_signatures ALTER COLUMN signature_id ADD GENERATED A
 CREATE TABLE corpus.document_version_history (
     corpus text NOT NULL,
     document_id text NOT NULL,
-    decided_from date CONSTRAINT document_version_history_known_from_not_null NOT NULL,
-    decided_until date,
+    known_from date NOT NULL,
+    known_until date,
     decision_sha256 text NOT NULL,
     decision jsonb NOT NULL,
-    known_from timestamp with time zone CONSTRAINT document_version_history_known_from_not_null1 NOT NULL,
-    known_until timestamp with time zone,
-    CONSTRAINT document_version_history_check CHECK (((decided_until IS NULL) OR (decided_until > decided_from))),
-    CONSTRAINT document_version_history_known CHECK (((known_until IS NULL) OR (known_until > known_from)))
+    CONSTRAINT document_version_history_check CHECK (((known_until IS NULL) OR (known_until > known_from)))
 );
 
-COMMENT ON TABLE corpus.document_version_history IS 'Decisions that hold for the days [decided_from, decided_until), as the database knew them during [known_from, known_until); rows are added only where a decision changes.';
+COMMENT ON TABLE corpus.document_version_history IS 'Decisions as they were known on [known_from, known_until); a row is added only when a decision changes.';
 
 CREATE TABLE corpus.document_versions (
     corpus text NOT NULL,
@@ -396,25 +425,10 @@ CREATE TABLE corpus.document_versions (
     exclusion_ref text,
     evidence text NOT NULL,
     needs_review boolean NOT NULL,
-    decision_sha256 text NOT NULL,
-    series_key text,
-    period_label text,
-    period_end date,
-    is_latest boolean,
-    organisation text
+    decision_sha256 text NOT NULL
 );
 
 COMMENT ON COLUMN corpus.document_versions.current_document_id IS 'End of the chain of successors; the document itself when nothing replaced it.';
-
-COMMENT ON COLUMN corpus.document_versions.series_key IS 'Series of periodic editions that the document belongs to; NULL outside of one.';
-
-COMMENT ON COLUMN corpus.document_versions.period_label IS 'Period as metadata or the name declare it, such as 2023-Q1.';
-
-COMMENT ON COLUMN corpus.document_versions.period_end IS 'Last day of the period, as the text states it.';
-
-COMMENT ON COLUMN corpus.document_versions.is_latest IS 'The newest edition of its series; NULL outside of a series and where the order is open.';
-
-COMMENT ON COLUMN corpus.document_versions.organisation IS 'Who issued the document, as metadata or its text state it.';
 
 CREATE TABLE corpus.documents (
     corpus text NOT NULL,
@@ -746,7 +760,9 @@ CREATE TABLE corpus.source_files (
     extension text NOT NULL,
     declared jsonb NOT NULL,
     declared_by jsonb NOT NULL,
-    doubt text NOT NULL
+    doubt text NOT NULL,
+    container text DEFAULT ''::text NOT NULL,
+    refusal text DEFAULT ''::text NOT NULL
 );
 
 COMMENT ON TABLE corpus.source_files IS 'Every file of a corpus as the last inventory found it; sha256 is empty for a file that could not be read.';
@@ -758,7 +774,8 @@ CREATE TABLE corpus.source_readings (
     sha256 text NOT NULL,
     size_bytes bigint NOT NULL,
     declared jsonb NOT NULL,
-    problems jsonb NOT NULL
+    problems jsonb NOT NULL,
+    may_be_container boolean DEFAULT false NOT NULL
 );
 
 COMMENT ON TABLE corpus.source_readings IS 'Cache: what reading a file or sidecar gave while its change_token was this; may be emptied at any time.';
@@ -892,6 +909,9 @@ ALTER TABLE ONLY corpus.chunked_documents
 ALTER TABLE ONLY corpus.compared_documents
     ADD CONSTRAINT compared_documents_pkey PRIMARY KEY (corpus, document_id);
 
+ALTER TABLE ONLY corpus.container_readings
+    ADD CONSTRAINT container_readings_pkey PRIMARY KEY (corpus, path);
+
 ALTER TABLE ONLY corpus.containment_keys
     ADD CONSTRAINT containment_keys_pkey PRIMARY KEY (shingle_key, signature_id);
 
@@ -911,7 +931,7 @@ ALTER TABLE ONLY corpus.document_signatures
     ADD CONSTRAINT document_signatures_signature_sha256_key UNIQUE (signature_sha256);
 
 ALTER TABLE ONLY corpus.document_version_history
-    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, decided_from, known_from);
+    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, known_from);
 
 ALTER TABLE ONLY corpus.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (corpus, document_id);
@@ -1017,7 +1037,7 @@ CREATE INDEX compared_documents_signature ON corpus.compared_documents USING btr
 
 CREATE INDEX cross_corpus_edges_right ON corpus.cross_corpus_edges USING btree (right_corpus, right_document_id);
 
-CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE ((known_until IS NULL) AND (decided_until IS NULL));
+CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE (known_until IS NULL);
 
 CREATE INDEX document_versions_family ON corpus.document_versions USING btree (corpus, family);
 
@@ -1079,6 +1099,8 @@ GRANT USAGE ON SCHEMA serving TO corpus_writer;
 GRANT USAGE ON SCHEMA serving TO corpus_reader;
 GRANT USAGE ON SCHEMA serving TO corpus_evaluator;
 
+REVOKE ALL ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION serving.archived_shown() FROM PUBLIC;
@@ -1091,6 +1113,17 @@ GRANT ALL ON FUNCTION serving.as_of_date() TO corpus_evaluator;
 
 REVOKE ALL ON FUNCTION serving.evaluated_generations(of_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.evaluated_generations(of_table text) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_reader;
+GRANT ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) TO corpus_reader;
+GRANT ALL ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) TO corpus_evaluator;
 
 REVOKE ALL ON FUNCTION serving.published_generations(of_table text) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.published_generations(of_table text) TO corpus_reader;
@@ -1105,6 +1138,8 @@ GRANT ALL ON TABLE corpus.analysed_texts TO corpus_writer;
 GRANT ALL ON TABLE corpus.chunked_documents TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.compared_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.container_readings TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.containment_keys TO corpus_writer;
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.errors import ConversionError
+from corpus_pipeline.inventory import bomb, expansion_fault
 from corpus_pipeline.records import QuarantineReason
 
 __all__ = ["ZIP_FORMATS", "check_xml", "check_zip"]
@@ -24,8 +25,6 @@ ZIP_FORMATS = frozenset(
     }
 )
 MAX_ENTRIES = 20_000
-MAX_RATIO = 250
-RATIO_MATTERS_FROM_BYTES = 50_000_000
 XML_HEAD_BYTES = 8192
 _ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(SYSTEM|PUBLIC|[\"'])([^>]*)", re.IGNORECASE)
 _XML_PARTS = (".xml", ".rels", ".vml")
@@ -62,21 +61,15 @@ def check_zip(path: Path, file_format: FileFormat, *, max_expanded_bytes: int) -
 
 
 def _check_sizes(path: Path, members: list[zipfile.ZipInfo], max_expanded_bytes: int) -> None:
-    expanded = sum(member.file_size for member in members)
-    packed = max(1, path.stat().st_size)
-    if len(members) > MAX_ENTRIES:
-        problem = f"has {len(members)} members; at most {MAX_ENTRIES} are accepted"
-    elif expanded > max_expanded_bytes:
-        problem = f"expands to {expanded} bytes; at most {max_expanded_bytes} are accepted (limits.max_expanded_bytes)"
-    elif expanded > RATIO_MATTERS_FROM_BYTES and expanded / packed > MAX_RATIO:
-        problem = f"expands {expanded // packed}-fold to {expanded} bytes; at most {MAX_RATIO}-fold is accepted"
-    else:
-        return
-    raise ConversionError(
-        f"the container {problem}",
-        reason=QuarantineReason.BOMB,
-        remedy="Leave the file out with source.exclude, or make a smaller one if it is genuine.",
+    fault = expansion_fault(
+        members=len(members),
+        max_members=MAX_ENTRIES,
+        expanded=sum(member.file_size for member in members),
+        max_expanded=max_expanded_bytes,
+        packed=path.stat().st_size,
     )
+    if fault:
+        raise bomb(fault)
 
 
 def _check_part(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file_format: FileFormat) -> None:

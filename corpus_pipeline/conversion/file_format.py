@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from corpus_pipeline.conversion.decoding import decode_text, looks_like_text
+from corpus_pipeline.inventory import looks_like_mail
 
 __all__ = ["FileFormat", "code_language", "sniff_format"]
 
@@ -111,8 +112,6 @@ _CODE_LANGUAGES = {
     "yaml": "yaml", "yml": "yaml", "toml": "toml", "ini": "ini", "cfg": "ini", "tf": "hcl", "proto": "protobuf",
     "json": "json", "vue": "vue", "dockerfile": "dockerfile", "graphql": "graphql",
 }  # fmt: skip
-_EMAIL_HEADER = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9-]*: .*\n(?:[ \t].*\n)*){3,}", re.MULTILINE)
-_EMAIL_NEEDS = re.compile(r"^(?:From|Received|Return-Path|Message-ID):", re.MULTILINE | re.IGNORECASE)
 
 
 def code_language(extension: str) -> str | None:
@@ -210,7 +209,7 @@ def _markup_format(text: str, extension: str) -> FileFormat | None:
 def _undeclared_text_format(text: str) -> FileFormat:
     if text.startswith("WEBVTT"):
         return FileFormat.WEBVTT
-    if _EMAIL_HEADER.match(text) and _EMAIL_NEEDS.search(text[:8192]):
+    if looks_like_mail(text):
         return FileFormat.EML
     return FileFormat.TEXT
 

@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.errors import UpstreamMissingError
+from corpus_pipeline.inventory import reopen_refused
 from corpus_pipeline.records import ConvertedDocument, Document, QuarantinedFile
 from corpus_pipeline.store import Connection, load_queries
 
@@ -93,7 +94,7 @@ def quarantined_files(connection: Connection, corpus: str) -> list[QuarantinedFi
 
 
 def request_replay(connection: Connection, corpus: str, document_ids: Sequence[str] | None) -> int:
-    """Asks that quarantined files be tried again in the next run.
+    """Asks that quarantined files be tried again in the next run, and refused archives opened again.
 
     Args:
         connection: In a transaction of the caller.
@@ -104,6 +105,7 @@ def request_replay(connection: Connection, corpus: str, document_ids: Sequence[s
         How many there are.
     """
     chosen = None if document_ids is None else list(document_ids)
+    reopen_refused(connection, corpus, chosen)
     return int(load_queries("conversion").request_replay(connection, corpus=corpus, document_ids=chosen))
 
 

@@ -88,8 +88,8 @@ _NEVER: dict[FileFormat, tuple[QuarantineReason, str, str]] = {
     ),
     _F.ARCHIVE: (
         QuarantineReason.UNSUPPORTED,
-        "the file is an archive",
-        "Unpack it into the source folder, or leave it out with source.exclude.",
+        "the file is an archive of a kind that is not opened (7z, rar, zst, or a package of a program)",
+        "Unpack it into the source folder, pack it as zip or tar, or leave it out with source.exclude.",
     ),
     _F.BINARY: (
         QuarantineReason.UNSUPPORTED,

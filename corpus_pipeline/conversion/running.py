@@ -14,7 +14,7 @@ from corpus_pipeline.conversion.planning import ANY_CONVERTER, ContentKey, Wante
 from corpus_pipeline.conversion.pool import ConversionPool
 from corpus_pipeline.conversion.repository import SavedConversion, save_conversions
 from corpus_pipeline.errors import SourceChangedError
-from corpus_pipeline.inventory import local_copy
+from corpus_pipeline.inventory import MemberCopies, local_copy
 from corpus_pipeline.records import QuarantineReason, Stage
 from corpus_pipeline.store import StageContext
 
@@ -81,14 +81,17 @@ class _LocalCopies:
         self._planned = planned
         self._targets = {name: entry.target for name, entry in catalogue.items()}
         self._open: dict[str, ExitStack] = {}
+        scratch = context.settings.state_folder / "scratch"
+        self._members = MemberCopies(context.spec, scratch, [item.file for item in planned])
         self._changed: list[ConversionOutcome] = []
 
     def __enter__(self) -> None:
-        return None
+        self._members.__enter__()
 
     def __exit__(self, *_: object) -> None:
         for stack in self._open.values():
             stack.pop_all()  # the run ends early; nobody asks any more whether these files changed
+        self._members.__exit__(None, None, None)
 
     def jobs(self) -> Iterator[ConversionJob]:
         """Jobs in the planned order; a file that changed since the inventory gives none."""
@@ -98,7 +101,7 @@ class _LocalCopies:
         for item in self._planned:
             stack = ExitStack()
             try:
-                path = stack.enter_context(local_copy(self._context.spec, item.file))
+                path = stack.enter_context(local_copy(self._context.spec, item.file, self._members))
             except SourceChangedError as error:
                 self._changed.append(_changed(item.file.document_id, error))
                 continue

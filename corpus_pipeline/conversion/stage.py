@@ -52,7 +52,7 @@ def convert_corpus(context: StageContext, *, catalogue: Mapping[str, CatalogueEn
         with context.database.connection() as connection:
             files = source_files(connection, spec.slug)
             previous = {row.file.document_id: row for row in read_quarantine(connection, spec.slug)}
-            wanted = wanted_files(spec.conversion, (file for file in files if file.sha256))
+            wanted = wanted_files(spec.conversion, (file for file in files if file.sha256 and not file.refusal))
             known = known_routes(connection, (item.key for item in wanted))
         plan = make_plan(wanted, known=known, quarantined=previous, limits_sha256=limits_sha256, catalogue=catalogue)
         outcomes = convert_planned(context, plan.to_convert, catalogue)
@@ -63,7 +63,7 @@ def convert_corpus(context: StageContext, *, catalogue: Mapping[str, CatalogueEn
         converted = [_document(spec, item, routes[item.key], catalogue) for item in wanted if item.key in routes]
         failures = _Failures(previous, outcomes, catalogue, limits_sha256)
         quarantined = [
-            *(failures.unreadable(file, spec) for file in files if not file.sha256),
+            *(failures.refused(file, spec) for file in files if file.refusal or not file.sha256),
             *(failures.failed(item) for item in wanted if item.key not in routes),
         ]
         quarantined.sort(key=lambda row: row.file.document_id)
@@ -134,9 +134,15 @@ class _Failures:
         tried = tried_identities(outcome, self._catalogue)
         return self._row(item.file, reason, outcome.message, item.requested, (item.policy_sha256, tried))
 
-    def unreadable(self, file: SourceFile, spec: CorpusSpec) -> QuarantineRow:
-        """The row of a file that the inventory could not read."""
-        return self._row(file, QuarantineReason.UNREADABLE, file.doubt, spec.conversion.converter, ("", ()))
+    def refused(self, file: SourceFile, spec: CorpusSpec) -> QuarantineRow:
+        """The row of a file that the inventory could not read, or found to be beyond conversion."""
+        reason = QuarantineReason(file.refusal or QuarantineReason.UNREADABLE)
+        before = self._previous.get(file.document_id)
+        if file.refusal and before is not None and not before.replay_requested:
+            known = (before.file.source_sha256, before.file.reason, before.file.message)
+            if known == (file.sha256, reason, file.doubt):
+                return before  # its container was not opened again
+        return self._row(file, reason, file.doubt, spec.conversion.converter, ("", ()))
 
     def _row(
         self,

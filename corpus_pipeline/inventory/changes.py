@@ -103,4 +103,4 @@ def find_changes(
 
 
 def _content(file: SourceFile) -> tuple[object, ...]:
-    return file.sha256, file.declared, file.declared_by, file.extension, file.doubt
+    return file.sha256, file.declared, file.declared_by, file.extension, file.doubt, file.refusal

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote_to_bytes, urlsplit
 
-from corpus_pipeline.errors import SourceChangedError
-from corpus_pipeline.inventory.local_listing import open_regular_file
-from corpus_pipeline.inventory.reading import CHUNK_BYTES
+from corpus_pipeline.errors import ConversionError, SourceChangedError
+from corpus_pipeline.inventory.local_listing import open_regular_file, real_path
+from corpus_pipeline.inventory.member_copies import MemberCopies
+from corpus_pipeline.inventory.reading import CHUNK_BYTES, plain_suffix
 from corpus_pipeline.inventory.remote_listing import open_file_system, remote_path
 from corpus_pipeline.records import SourceFile
-from corpus_pipeline.registry import CorpusSpec, is_local, local_folder
+from corpus_pipeline.registry import CorpusSpec, is_local
 
 __all__ = ["local_copy"]
 
 
 @contextmanager
-def local_copy(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
+def local_copy(spec: CorpusSpec, source_file: SourceFile, members: MemberCopies | None = None) -> Iterator[Path]:
     """A local path whose bytes have the recorded SHA-256.
 
     A local file is hashed where it lies and looked at again at the end of the block; a remote
-    one is downloaded to a temporary file that goes with the block.
+    one is downloaded, and a member of a container unpacked, to a temporary file that goes with
+    the block.
 
     Args:
         spec: The corpus, for its source.
         source_file: A file that could be read.
+        members: Unpacks each container once for many members; without it, for this one alone.
 
     Raises:
         SourceChangedError: The file is gone, unreadable or other than recorded, at the beginning
@@ -40,16 +41,32 @@ def local_copy(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
     """
     if not source_file.sha256:
         raise _changed(source_file, "could not be read by the inventory")
-    if is_local(spec.source.url):
+    if source_file.container:
+        yield from _member(spec, source_file, members)
+    elif is_local(spec.source.url):
         yield from _local(spec, source_file)
     else:
         yield from _remote(spec, source_file)
 
 
+def _member(spec: CorpusSpec, source_file: SourceFile, members: MemberCopies | None) -> Iterator[Path]:
+    with ExitStack() as stack:
+        if members is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="corpus-pipeline-")))
+            members = stack.enter_context(MemberCopies(spec, folder, [source_file]))
+        try:
+            path = stack.enter_context(members.member(source_file))
+        except (OSError, ConversionError) as error:
+            cause = error.message if isinstance(error, ConversionError) else type(error).__name__
+            raise _changed(source_file, f"cannot be taken out of its container any more ({cause})") from error
+        with path.open("rb") as stream:
+            _compare(source_file, _sha256(stream))
+        yield path
+
+
 def _local(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
-    root = local_folder(spec.source.url, spec.base_folder).resolve()
-    path = os.path.realpath(_file_path(source_file.source_uri))
-    if not Path(path).is_relative_to(root):
+    path = real_path(spec, source_file.source_uri)
+    if path is None:
         raise _changed(source_file, "now lies outside the source folder")
     try:
         with open_regular_file(path) as stream:
@@ -71,7 +88,7 @@ def _local(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
 
 def _remote(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
     file_system, root = open_file_system(spec)
-    suffix = f".{source_file.extension}" if re.fullmatch(r"[a-z0-9]{1,16}", source_file.extension) else ""
+    suffix = plain_suffix(source_file.extension)
     with tempfile.TemporaryDirectory(prefix="corpus-pipeline-") as folder:
         path = Path(folder) / f"document{suffix}"
         try:
@@ -84,12 +101,6 @@ def _remote(spec: CorpusSpec, source_file: SourceFile) -> Iterator[Path]:
             raise _changed(source_file, f"cannot be read any more ({type(error).__name__})") from error
         _compare(source_file, found)
         yield path
-
-
-def _file_path(source_uri: str) -> str:
-    if source_uri.startswith("file://"):
-        return os.fsdecode(unquote_to_bytes(urlsplit(source_uri).path))
-    return source_uri
 
 
 def _sha256(stream: BinaryIO, copy: BinaryIO | None = None) -> str:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from corpus_pipeline.errors import SourceUnavailableError
 from corpus_pipeline.inventory.listing import FoundFile, is_hidden, storable_name
-from corpus_pipeline.registry import GlobSet
+from corpus_pipeline.registry import CorpusSpec, GlobSet, local_folder
 
-__all__ = ["local_files", "open_regular_file"]
+__all__ = ["local_files", "open_regular_file", "real_path"]
 
 _TICK_NANOSECONDS = 50_000_000
 _COARSE_TICK_NANOSECONDS = 2_000_000_000  # file systems that keep whole seconds only
@@ -63,6 +64,16 @@ def open_regular_file(path: str) -> BinaryIO:
         os.close(descriptor)
         raise OSError(0, "is no regular file")
     return os.fdopen(descriptor, "rb")
+
+
+def real_path(spec: CorpusSpec, source_uri: str) -> str | None:
+    """Where a listed file really lies now; ``None`` when that is outside its source folder."""
+    root = local_folder(spec.source.url, spec.base_folder).resolve()
+    listed = source_uri
+    if source_uri.startswith("file://"):
+        listed = os.fsdecode(unquote_to_bytes(urlsplit(source_uri).path))
+    path = os.path.realpath(listed)
+    return path if Path(path).is_relative_to(root) else None
 
 
 def _real_root(root: Path) -> Path:

@@ -1,9 +1,10 @@
 """Which declaration of a metadata key counts.
 
-Weakest first: corpus defaults, the document's own properties, front matter, manifest, sidecar,
-``documents:`` of corpora.yaml. What a document says of itself (properties, front matter) may
-narrow its access, trust and use, never widen them: whoever can write a file must not be able
-to publish it to more people than the corpus allows.
+Weakest first: corpus defaults, the document's own properties, front matter, a sidecar in its
+container, manifest, sidecar, ``documents:`` of corpora.yaml. What a document or its container
+says of itself (properties, front matter, sidecars in containers) may narrow its access, trust and
+use, never widen them: whoever can write a file must not be able to publish it to more people than
+the corpus allows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ EVERYONE = "everyone"
 CORPUS_DEFAULT = "corpus default"
 PROPERTY = "document property"
 FRONT_MATTER = "front matter"
+INNER_SIDECAR = "sidecar in its container"
 MANIFEST = "manifest"
 SIDECAR = "sidecar"
 REGISTRY = "registry"
@@ -30,7 +32,7 @@ REGISTRY = "registry"
 Layer = tuple[str, Mapping[str, Any]]
 """Where metadata comes from, and its values by canonical key."""
 
-_SELF_DECLARED = frozenset({PROPERTY, FRONT_MATTER})
+_SELF_DECLARED = frozenset({PROPERTY, FRONT_MATTER, INNER_SIDECAR})
 _PROPERTY_KEYS = {
     "title": "title",
     "language": "language",

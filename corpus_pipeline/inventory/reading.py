@@ -8,23 +8,36 @@ is not opened; the stage that converts it compares the hash of the bytes it work
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO
 
-from corpus_pipeline.inventory.front_matter import FRONT_MATTER_EXTENSIONS, HEAD_BYTES, read_front_matter
+from corpus_pipeline.inventory.container_format import HEAD_BYTES as CONTAINER_HEAD_BYTES
+from corpus_pipeline.inventory.container_format import may_be_container
+from corpus_pipeline.inventory.front_matter import FRONT_MATTER_EXTENSIONS, HEAD_BYTES, DeclaredBlock, read_front_matter
 from corpus_pipeline.inventory.listing import FoundFile
 from corpus_pipeline.inventory.sidecars import MAX_SIDECAR_BYTES, read_sidecar
 
-__all__ = ["READER_VERSION", "Reading", "extension_of", "read_all", "read_document", "read_sidecar_file", "still_holds"]
+__all__ = [
+    "READER_VERSION",
+    "Reading",
+    "extension_of",
+    "plain_suffix",
+    "read_all",
+    "read_document",
+    "read_sidecar_file",
+    "still_holds",
+]
 
-READER_VERSION = "1"
+READER_VERSION = "2"
 """Raised when the same bytes would be read differently, so that kept readings are dropped."""
 
 CHUNK_BYTES = 1 << 20
 BATCH_FILES = 2_000
+KEPT_BYTES = max(HEAD_BYTES, CONTAINER_HEAD_BYTES)
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Reading:
         declared: Metadata by canonical key: front matter of a document, or a sidecar's.
         problems: What is wrong with the metadata, each as ``line N, key: message``.
         unreadable: Why the file could not be read; empty when it could.
+        may_be_container: Its bytes begin as those of an archive or of a mail with attachments.
     """
 
     path: str
@@ -46,6 +60,7 @@ class Reading:
     declared: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     unreadable: str = ""
+    may_be_container: bool = False
 
 
 def extension_of(relative_path: str) -> str:
@@ -57,6 +72,15 @@ def extension_of(relative_path: str) -> str:
     name = relative_path.rsplit("/", 1)[-1]
     stem, dot, extension = name.rpartition(".")
     return extension.lower() if dot and stem else ""
+
+
+def plain_suffix(extension: str) -> str:
+    """Suffix of a temporary file; empty for an extension that is no plain word.
+
+    >>> plain_suffix("pdf"), plain_suffix("a b")
+    ('.pdf', '')
+    """
+    return f".{extension}" if re.fullmatch(r"[a-z0-9]{1,16}", extension) else ""
 
 
 def still_holds(file: FoundFile, kept: Reading | None) -> bool:
@@ -83,18 +107,30 @@ def read_all(
 def read_document(file: FoundFile) -> Reading:
     """Hashes a document and reads its front matter."""
     digest, head, size = hashlib.sha256(), b"", 0
-    wants_head = extension_of(file.relative_path) in FRONT_MATTER_EXTENSIONS
+    extension = extension_of(file.relative_path)
     try:
         with file.open() as stream:
             for chunk in _chunks(stream):
                 digest.update(chunk)
                 size += len(chunk)
-                if wants_head and len(head) < HEAD_BYTES:
-                    head += chunk[: HEAD_BYTES - len(head)]
+                if len(head) < KEPT_BYTES:
+                    head += chunk[: KEPT_BYTES - len(head)]
     except Exception as error:  # noqa: BLE001 - each fsspec file system raises its own; one file never fails a run
         return _unreadable(file, error)
-    matter = read_front_matter(head, file.relative_path)
-    return Reading(file.relative_path, _token(file), digest.hexdigest(), size, matter.declared, matter.problems)
+    matter = (
+        read_front_matter(head[:HEAD_BYTES], file.relative_path)
+        if extension in FRONT_MATTER_EXTENSIONS
+        else DeclaredBlock()
+    )
+    return Reading(
+        file.relative_path,
+        _token(file),
+        digest.hexdigest(),
+        size,
+        matter.declared,
+        matter.problems,
+        may_be_container=may_be_container(head[:CONTAINER_HEAD_BYTES], extension),
+    )
 
 
 def read_sidecar_file(file: FoundFile) -> Reading:

@@ -10,6 +10,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.inventory.changes import SourceChange
+from corpus_pipeline.inventory.container_contents import ContainerContents
 from corpus_pipeline.inventory.reading import Reading
 from corpus_pipeline.records import SourceFile
 from corpus_pipeline.store import Connection, load_queries
@@ -17,11 +18,15 @@ from corpus_pipeline.store import Connection, load_queries
 __all__ = [
     "Hold",
     "approve_removals",
+    "delete_containers",
     "delete_readings",
     "held_removals",
+    "read_containers",
     "read_holds",
     "read_readings",
     "removed_documents",
+    "reopen_refused",
+    "save_container",
     "save_readings",
     "source_changes",
     "source_files",
@@ -30,9 +35,18 @@ __all__ = [
 
 _FILE_COLUMNS = (
     "corpus", "document_id", "relative_path", "source_uri", "sha256", "size_bytes", "modified_at", "extension",
-    "declared", "declared_by", "doubt",
+    "declared", "declared_by", "doubt", "container", "refusal",
 )  # fmt: skip
-_READING_COLUMNS = ("corpus", "path", "change_token", "sha256", "size_bytes", "declared", "problems")
+_READING_COLUMNS = (
+    "corpus",
+    "path",
+    "change_token",
+    "sha256",
+    "size_bytes",
+    "declared",
+    "problems",
+    "may_be_container",
+)
 _CHANGE_COLUMNS = (
     "corpus", "document_id", "change", "sha256", "previous_sha256", "renamed_from", "approved_by", "run_id",
 )  # fmt: skip
@@ -91,7 +105,13 @@ def read_readings(connection: Connection, corpus: str) -> dict[str, Reading]:
     """Kept readings by path."""
     return {
         row["path"]: Reading(
-            row["path"], row["change_token"], row["sha256"], row["size_bytes"], row["declared"], tuple(row["problems"])
+            row["path"],
+            row["change_token"],
+            row["sha256"],
+            row["size_bytes"],
+            row["declared"],
+            tuple(row["problems"]),
+            may_be_container=row["may_be_container"],
         )
         for row in load_queries("inventory").source_readings(connection, corpus=corpus)
     }
@@ -102,7 +122,16 @@ def save_readings(connection: Connection, corpus: str, readings: Iterable[Readin
     queries = load_queries("inventory")
     queries.stage_source_readings(connection)
     rows = (
-        (corpus, one.path, one.change_token, one.sha256, one.size_bytes, Jsonb(one.declared), Jsonb(list(one.problems)))
+        (
+            corpus,
+            one.path,
+            one.change_token,
+            one.sha256,
+            one.size_bytes,
+            Jsonb(one.declared),
+            Jsonb(list(one.problems)),
+            one.may_be_container,
+        )
         for one in readings
     )
     _copy(connection, "staged_source_readings", _READING_COLUMNS, rows)
@@ -113,6 +142,39 @@ def delete_readings(connection: Connection, corpus: str, paths: Collection[str])
     """Forgets readings of files that are gone."""
     if paths:
         load_queries("inventory").delete_source_readings(connection, corpus=corpus, paths=sorted(paths))
+
+
+def read_containers(connection: Connection, corpus: str) -> dict[str, ContainerContents]:
+    """What containers held when they were opened, by path."""
+    rows = load_queries("inventory").container_readings(connection, corpus=corpus)
+    return {row["path"]: ContainerContents.from_row(row) for row in rows}
+
+
+def save_container(connection: Connection, corpus: str, contents: ContainerContents) -> None:
+    """Keeps what a container holds for the next inventory."""
+    row = contents.to_row()
+    load_queries("inventory").save_container_reading(
+        connection, corpus=corpus, **{**row, "members": Jsonb(row["members"])}
+    )
+
+
+def delete_containers(connection: Connection, corpus: str, paths: Collection[str]) -> None:
+    """Forgets containers that are gone."""
+    if paths:
+        load_queries("inventory").delete_container_readings(connection, corpus=corpus, paths=sorted(paths))
+
+
+def reopen_refused(connection: Connection, corpus: str, document_ids: Sequence[str] | None) -> None:
+    """Lets the next inventory open again the containers that were refused, or of which a member was.
+
+    Args:
+        connection: In a transaction of the caller.
+        corpus: Slug.
+        document_ids: Refused containers or members; ``None`` means all of the corpus.
+    """
+    chosen = None if document_ids is None else list(document_ids)
+    rows = load_queries("inventory").refused_containers(connection, corpus=corpus, document_ids=chosen)
+    delete_containers(connection, corpus, [row["path"] for row in rows])
 
 
 def write_inventory(
@@ -181,6 +243,8 @@ def _file_row(file: SourceFile) -> tuple[Any, ...]:
         Jsonb(file.declared),
         Jsonb(file.declared_by),
         file.doubt,
+        file.container,
+        file.refusal,
     )
 
 

@@ -8,28 +8,20 @@ from dataclasses import dataclass, field
 from corpus_pipeline.errors import SourceUnavailableError
 from corpus_pipeline.inventory import repository
 from corpus_pipeline.inventory.changes import Removals, SourceChange, find_changes, guard_removals
-from corpus_pipeline.inventory.listing import FoundFile, Listing, sort_files, storable_name
+from corpus_pipeline.inventory.container_contents import ContainerContents
+from corpus_pipeline.inventory.descriptions import describe_files, document_id
+from corpus_pipeline.inventory.listing import FoundFile, Listing, sort_files
 from corpus_pipeline.inventory.local_listing import local_files
 from corpus_pipeline.inventory.manifest import MAX_MANIFEST_BYTES, Manifest, read_manifest
-from corpus_pipeline.inventory.precedence import (
-    FRONT_MATTER,
-    MANIFEST,
-    SIDECAR,
-    Layer,
-    documents_layer,
-    merge_layers,
-    narrowed_to_nobody,
-)
+from corpus_pipeline.inventory.opening import Members, open_containers
 from corpus_pipeline.inventory.reading import (
     Reading,
-    extension_of,
     read_all,
     read_document,
     read_sidecar_file,
     still_holds,
 )
 from corpus_pipeline.inventory.remote_listing import remote_files
-from corpus_pipeline.inventory.sidecars import match_sidecars
 from corpus_pipeline.records import SourceFile, Stage, canonical_json, sha256_hex
 from corpus_pipeline.registry import CorpusSpec, GlobSet, is_local, local_folder
 from corpus_pipeline.store import StageContext, StageResult, open_stage
@@ -37,7 +29,6 @@ from corpus_pipeline.store import StageContext, StageResult, open_stage
 __all__ = ["take_inventory"]
 
 REMOTE_THREADS = 16
-MAX_PROBLEMS = 20
 METADATA_PARTS = (
     "source_class", "source_type", "domain", "product", "audience", "answer_use", "access_groups", "lifecycle",
     "trust_level", "owner", "documents",
@@ -52,6 +43,7 @@ class _Before:
     files: dict[str, SourceFile]
     readings: dict[str, Reading]
     holds: list[repository.Hold]
+    containers: dict[str, ContainerContents]
 
 
 @dataclass
@@ -62,6 +54,7 @@ class _Scan:
     documents: dict[str, Reading] = field(default_factory=dict)
     sidecars: dict[str, Reading] = field(default_factory=dict)
     manifest: Manifest = field(default_factory=Manifest)
+    members: Members = field(default_factory=Members)
     files_read: int = 0
 
 
@@ -83,14 +76,18 @@ def take_inventory(context: StageContext) -> StageResult:
                 {file.document_id: file for file in repository.source_files(connection, corpus)},
                 repository.read_readings(connection, corpus),
                 repository.read_holds(connection, corpus),
+                repository.read_containers(connection, corpus),
             )
         scan = _read_source(context, before)
-        found, orphans = _describe(context.spec, scan)
+        found, orphans = describe_files(
+            context.spec, scan.listing, scan.documents, scan.sidecars, scan.manifest, scan.members
+        )
         approvals = {hold.document_id: hold.approved_by for hold in before.holds if hold.approved_by is not None}
-        removals = guard_removals(before.files, found, approvals, context.spec.gates.max_removed_ratio)
+        opened = {document_id(context.spec, path) for path in scan.members.archives}
+        removals = guard_removals(before.files, found.keys() | opened, approvals, context.spec.gates.max_removed_ratio)
         after = dict(sorted((found | {one: before.files[one] for one in removals.held}).items()))
         changes = _changes(context, before, after, removals, approvals)
-        _note(context, removals, orphans)
+        _note(context, scan, removals, orphans)
         counts = _counts(scan, after, changes, removals, orphans)
         with run.commit(output_sha256=_output_sha256(context.spec, after), counts=counts) as connection:
             repository.write_inventory(
@@ -103,7 +100,9 @@ def take_inventory(context: StageContext) -> StageResult:
                 holds=[hold.document_id for hold in before.holds],
                 run_id=context.run_id,
             )
-            repository.delete_readings(connection, corpus, _forgotten(before, scan, removals))
+            forgotten = _forgotten(before, scan, removals)
+            repository.delete_readings(connection, corpus, before.readings.keys() & forgotten)
+            repository.delete_containers(connection, corpus, before.containers.keys() & forgotten)
     return run.result
 
 
@@ -113,6 +112,7 @@ def _read_source(context: StageContext, before: _Before) -> _Scan:
     scan.manifest = _read_manifest(context.spec, listing)
     scan.sidecars = _read_files(context, scan, listing.sidecars, read_sidecar_file, before.readings)
     scan.documents = _read_files(context, scan, listing.documents, read_document, before.readings)
+    scan.members = open_containers(context, listing, scan.documents, before.containers)
     return scan
 
 
@@ -179,58 +179,6 @@ def _read_files(
     return readings
 
 
-def _describe(spec: CorpusSpec, scan: _Scan) -> tuple[dict[str, SourceFile], list[str]]:
-    """The records of all files by id, and what metadata belongs to no file."""
-    matched, orphans = match_sidecars(scan.listing.documents, scan.listing.sidecars)
-    files = {}
-    for path, found in scan.listing.documents.items():
-        sidecar = scan.sidecars[matched[path]] if path in matched else None
-        file = _source_file(spec, found, scan.documents[path], sidecar, scan.manifest)
-        files[file.document_id] = file
-    orphans += [
-        f"{spec.source.manifest}: {path}" for path in sorted(scan.manifest.rows.keys() - scan.listing.documents)
-    ]
-    return files, orphans
-
-
-def _source_file(
-    spec: CorpusSpec, found: FoundFile, reading: Reading, sidecar: Reading | None, manifest: Manifest
-) -> SourceFile:
-    path = found.relative_path
-    row = manifest.rows.get(path)
-    problems = [*([reading.unreadable] if reading.unreadable else []), *reading.problems]
-    layers: list[Layer] = [(FRONT_MATTER, reading.declared)]
-    if row is not None:
-        layers.append((MANIFEST, row.declared))
-        problems += row.problems
-    if sidecar is not None:
-        closed = bool(sidecar.unreadable)
-        layers.append((SIDECAR, {"acl_groups": []} if closed else sidecar.declared))
-        problems += [f"{sidecar.path} {sidecar.unreadable}; until then nobody sees it"] if closed else sidecar.problems
-    values, origins = merge_layers([*layers, documents_layer(spec, path)])
-    if narrowed_to_nobody(spec, values, origins):
-        problems.append("its front matter names only groups outside access_groups, so nobody sees it; use a sidecar")
-    return SourceFile(
-        corpus=spec.slug,
-        document_id=f"{spec.slug}/{path}",
-        relative_path=path,
-        source_uri=found.source_uri,
-        sha256=reading.sha256,
-        size_bytes=reading.size_bytes if reading.sha256 else found.size_bytes,
-        modified_at=found.modified_at,
-        extension=extension_of(path),
-        declared=values,
-        declared_by=origins,
-        doubt=_doubt(problems),
-    )
-
-
-def _doubt(problems: list[str]) -> str:
-    more = len(problems) - MAX_PROBLEMS
-    shown = [*problems[:MAX_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
-    return storable_name("\n".join(shown))
-
-
 def _changes(
     context: StageContext,
     before: _Before,
@@ -245,7 +193,9 @@ def _changes(
     return find_changes(before.files, after, restored=returned | reappeared, approvals=approvals)
 
 
-def _note(context: StageContext, removals: Removals, orphans: Iterable[str]) -> None:
+def _note(context: StageContext, scan: _Scan, removals: Removals, orphans: Iterable[str]) -> None:
+    for archive in sorted(scan.members.archives - set(scan.members.containers.values())):
+        context.progress.note(f"{archive}: source.include and source.exclude take none of its members")
     for orphan in orphans:
         context.progress.note(f"metadata for a file that is not in the corpus: {orphan}")
     if removals.held:
@@ -272,22 +222,27 @@ def _counts(
         "renamed": sum(change.renamed_from is not None for change in changes),
         "held_removals": len(removals.held),
         "files_read": scan.files_read,
-        "excluded": scan.listing.excluded,
+        "excluded": scan.listing.excluded + scan.members.excluded,
         "sidecars": len(scan.listing.sidecars),
         "orphan_metadata": len(orphans),
         "doubtful": sum(bool(file.doubt) for file in after.values()),
-        "unreadable": sum(not file.sha256 for file in after.values()),
+        "unreadable": sum(not file.sha256 and not file.refusal for file in after.values()),
+        "containers": len(set(scan.members.containers.values()) | scan.members.archives),
+        "containers_opened": scan.members.opened,
+        "members": sum(bool(file.container) for file in after.values()),
     }
 
 
 def _output_sha256(spec: CorpusSpec, files: Mapping[str, SourceFile]) -> str:
     rows = [
         (file.document_id, file.sha256, file.extension, file.declared, file.declared_by, file.doubt)
+        + ((file.refusal,) if file.refusal else ())
         for file in files.values()
     ]
     return sha256_hex(spec.digest(*METADATA_PARTS) + canonical_json(rows))
 
 
 def _forgotten(before: _Before, scan: _Scan, removals: Removals) -> set[str]:
-    held = {before.files[one].relative_path for one in removals.held}
-    return before.readings.keys() - scan.documents.keys() - scan.sidecars.keys() - held
+    held = [before.files[one] for one in removals.held]
+    kept = {file.relative_path for file in held} | {file.container for file in held}
+    return (before.readings.keys() | before.containers.keys()) - scan.documents.keys() - scan.sidecars.keys() - kept

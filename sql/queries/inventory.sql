@@ -1,13 +1,14 @@
 -- name: source_files
 -- The files of a corpus in code point order of their ids.
-SELECT corpus, document_id, relative_path, source_uri, sha256, size_bytes, modified_at, extension, declared, declared_by, doubt
+SELECT corpus, document_id, relative_path, source_uri, sha256, size_bytes, modified_at, extension, declared, declared_by, doubt,
+       container, refusal
 FROM corpus.source_files
 WHERE corpus = :corpus
 ORDER BY document_id;
 
 -- name: source_readings
 -- What reading the files of a corpus gave, with the token that says whether it still holds.
-SELECT path, change_token, sha256, size_bytes, declared, problems
+SELECT path, change_token, sha256, size_bytes, declared, problems, may_be_container
 FROM corpus.source_readings
 WHERE corpus = :corpus;
 
@@ -60,7 +61,9 @@ ON CONFLICT (corpus, document_id) DO UPDATE SET
     extension = excluded.extension,
     declared = excluded.declared,
     declared_by = excluded.declared_by,
-    doubt = excluded.doubt;
+    doubt = excluded.doubt,
+    container = excluded.container,
+    refusal = excluded.refusal;
 
 -- name: delete_source_files!
 -- Takes removed files out.
@@ -80,7 +83,8 @@ ON CONFLICT (corpus, path) DO UPDATE SET
     sha256 = excluded.sha256,
     size_bytes = excluded.size_bytes,
     declared = excluded.declared,
-    problems = excluded.problems;
+    problems = excluded.problems,
+    may_be_container = excluded.may_be_container;
 
 -- name: delete_source_readings!
 -- Forgets readings of files that are gone.
@@ -98,3 +102,34 @@ ON CONFLICT (corpus, document_id) DO NOTHING;
 -- Ends the holds of files that reappeared or whose removal was approved.
 DELETE FROM corpus.removal_holds
 WHERE corpus = :corpus AND document_id = ANY(:document_ids);
+
+-- name: container_readings
+-- What the containers of a corpus held when they were opened.
+SELECT path, sha256, opened_with, kind, reason, message, members
+FROM corpus.container_readings
+WHERE corpus = :corpus;
+
+-- name: save_container_reading!
+-- Keeps what a container holds.
+INSERT INTO corpus.container_readings (corpus, path, sha256, opened_with, kind, reason, message, members)
+VALUES (:corpus, :path, :sha256, :opened_with, :kind, :reason, :message, :members)
+ON CONFLICT (corpus, path) DO UPDATE SET
+    sha256 = excluded.sha256,
+    opened_with = excluded.opened_with,
+    kind = excluded.kind,
+    reason = excluded.reason,
+    message = excluded.message,
+    members = excluded.members;
+
+-- name: delete_container_readings!
+-- Forgets containers that are gone, or that shall be opened again.
+DELETE FROM corpus.container_readings
+WHERE corpus = :corpus AND path = ANY(:paths);
+
+-- name: refused_containers
+-- Outermost containers of which something was refused, among the named documents or of the whole corpus.
+SELECT DISTINCT CASE WHEN container = '' THEN relative_path ELSE container END AS path
+FROM corpus.source_files
+WHERE corpus = :corpus
+  AND refusal <> ''
+  AND (:document_ids::text[] IS NULL OR document_id = ANY(:document_ids::text[]));
