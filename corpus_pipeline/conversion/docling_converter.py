@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from corpus_pipeline.conversion.alternative_text import with_alternative_text
 from corpus_pipeline.conversion.containers import check_xml
 from corpus_pipeline.conversion.decoding import decode_text
-from corpus_pipeline.conversion.docling_mapping import document_blocks
+from corpus_pipeline.conversion.docling_mapping import LAYERS, document_blocks
 from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.conversion.html_preparation import keep_characters, marked_blocks, prepared_html
+from corpus_pipeline.conversion.markup_details import (
+    Details,
+    docx_details,
+    jats_details,
+    odt_details,
+    with_details,
+)
 from corpus_pipeline.conversion.properties import file_properties
 from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
+from corpus_pipeline.conversion.tables import dropped_tables
 from corpus_pipeline.errors import ConversionError
-from corpus_pipeline.records import BlockKind, ConvertedDocument, QuarantineReason
+from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, QuarantineReason
 
 __all__ = ["DoclingConverter", "convert_bytes"]
 
@@ -43,6 +54,7 @@ _JATS_DECLARATION = (
 """docling knows an article by this declaration only; older articles name their predecessors."""
 _SHIFTED = frozenset({FileFormat.HTML, FileFormat.MHTML, FileFormat.MARKDOWN, FileFormat.ASCIIDOC, FileFormat.EPUB})
 """Formats whose docling backend counts the second heading level as 1."""
+_DETAILS: dict[FileFormat, Callable[[Path], Details]] = {FileFormat.DOCX: docx_details, FileFormat.ODT: odt_details}
 _UNITS_PER_POINT = {FileFormat.PPTX: 12700.0, FileFormat.ODP: 1.0}
 """Formats with pages (slides), and the scale of their boxes; PowerPoint counts in English metric units."""
 
@@ -66,11 +78,22 @@ class DoclingConverter:
                 data = data.replace(b"<article", _JATS_DECLARATION + b"<article", 1)
         if source.file_format in _DECODED:
             data = decode_text(data).encode()
-        return convert_bytes(data, source.file_format, file_properties(source), max_pages=source.max_pages)
+        found = None
+        if source.file_format is FileFormat.JATS:
+            found = jats_details(data)
+        elif source.file_format in _DETAILS:
+            found = _DETAILS[source.file_format](source.path)
+        properties = file_properties(source)
+        return convert_bytes(data, source.file_format, properties, max_pages=source.max_pages, details=found)
 
 
 def convert_bytes(
-    data: bytes, file_format: FileFormat, properties: dict[str, str], *, max_pages: int
+    data: bytes,
+    file_format: FileFormat,
+    properties: dict[str, str],
+    *,
+    max_pages: int,
+    details: Details | None = None,
 ) -> ConvertedDocument:
     """Runs docling on bytes under a name of our own, so that no path of the file is followed.
 
@@ -79,9 +102,12 @@ def convert_bytes(
         file_format: Chooses docling's backend.
         properties: The document's own properties.
         max_pages: Most slides or sheets.
+        details: What the file says of its parts besides.
     """
     from docling.datamodel.base_models import ConversionStatus, DocumentStream
 
+    if file_format is FileFormat.HTML:
+        data = prepared_html(data)
     stream = DocumentStream(name=f"document.{_SUFFIX.get(file_format, file_format.value)}", stream=BytesIO(data))
     result = _engine().convert(stream, raises_on_error=False)
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
@@ -98,14 +124,41 @@ def convert_bytes(
     )
     if file_format is FileFormat.PPTX:
         blocks = with_alternative_text(blocks, data)
+    if file_format is FileFormat.HTML:
+        blocks = marked_blocks(blocks)
+    if details is not None:
+        blocks = with_details(blocks, details)
     title = next((block.text for block in blocks if block.kind is BlockKind.TITLE), None)
     return ConvertedDocument.from_blocks(
         blocks,
         title=properties.get("title") or title,
         language=properties.get("language"),
         page_count=len(result.document.pages) if file_format in _UNITS_PER_POINT else None,
-        properties=properties,
+        properties={**properties, **dropped_tables(_table_count(result.document), _kept_tables(blocks))},
     )
+
+
+def _table_count(document: Any) -> int:
+    """Tables with text that docling found outside page furniture; one in a cell of another is part of that cell."""
+    return sum(
+        item.content_layer.value in LAYERS
+        and not _in_a_table(item, document)
+        and any(cell.text.strip() for cell in item.data.table_cells)
+        for item in document.tables
+    )
+
+
+def _in_a_table(item: Any, document: Any) -> bool:
+    node = item
+    while node.parent is not None:
+        node = node.parent.resolve(document)
+        if hasattr(node, "data"):
+            return True
+    return False
+
+
+def _kept_tables(blocks: list[Block]) -> int:
+    return sum(block.kind is BlockKind.TABLE for block in blocks)
 
 
 _engines: list[Any] = []
@@ -115,5 +168,6 @@ def _engine() -> Any:
     if not _engines:
         from docling.document_converter import DocumentConverter
 
+        keep_characters()
         _engines.append(DocumentConverter())
     return _engines[0]

@@ -11,9 +11,9 @@ from corpus_pipeline.conversion.inline_text import collapse, join_runs, list_mar
 from corpus_pipeline.conversion.tables import table_block
 from corpus_pipeline.records import Block, BlockKind
 
-__all__ = ["document_blocks"]
+__all__ = ["LAYERS", "document_blocks"]
 
-_LAYERS = frozenset({"body", "notes"})
+LAYERS = frozenset({"body", "notes"})
 _TEXT_KINDS = {
     "caption": BlockKind.CAPTION,
     "footnote": BlockKind.FOOTNOTE,
@@ -36,7 +36,7 @@ def document_blocks(document: Any, *, shifted: bool = False, units_per_point: fl
     walk = _Walk(document, shift=shift, units_per_point=units_per_point)
     for item in (*document.tables, *document.pictures):
         walk.seen.update(reference.cref for reference in item.captions)
-    return list(walk.children(document.body, depth=0))
+    return [*walk.children(document.body, depth=0), *walk.notes()]
 
 
 def _has_single_title(document: Any) -> bool:
@@ -50,6 +50,7 @@ class _Walk:
     units_per_point: float | None
     seen: set[str] = field(default_factory=set)
     titled: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
 
     def children(self, node: Any, depth: int) -> Iterator[Block]:
         for reference in node.children:
@@ -58,8 +59,15 @@ class _Walk:
             self.seen.add(reference.cref)
             yield from self.node(reference.resolve(self.document), depth)
 
+    def notes(self) -> Iterator[Block]:
+        """Footnotes and endnotes that docling keeps apart from the body."""
+        for item in self.document.texts:
+            apart = item.content_layer.value == "furniture" and item.label.value == "footnote"
+            if apart and item.self_ref not in self.seen and item.text.strip():
+                yield Block(kind=BlockKind.FOOTNOTE, text=_lines(item.text), links=_links(item), **self.place(item))
+
     def node(self, item: Any, depth: int) -> Iterator[Block]:
-        if item.content_layer.value not in _LAYERS:
+        if item.content_layer.value not in LAYERS:
             return
         label = item.label.value
         if label == "inline":
@@ -92,6 +100,7 @@ class _Walk:
     def plain(self, item: Any, label: str, text: str) -> Block:
         place = self.place(item)
         if label in {"title", "section_header"}:
+            place["links"] = _links(item)
             return self.heading(label, getattr(item, "level", 1), collapse(text), place)
         kind = _TEXT_KINDS.get(label, BlockKind.PARAGRAPH)
         if kind is BlockKind.CODE:
@@ -124,10 +133,17 @@ class _Walk:
                 rest.append(reference)
         text = join_runs(runs)
         if text:
-            marker = list_marker(item.marker, ordered=bool(item.enumerated))
+            marker = list_marker(self.number(item), ordered=bool(item.enumerated))
             place = self.place(item)
             yield Block(kind=BlockKind.LIST_ITEM, text=marker + text, level=depth, links=_unique(links), **place)
         yield from self.children(item, depth)
+
+    def number(self, item: Any) -> str | None:
+        """The item's own marker, or its place in an ordered list that states none."""
+        parent = item.parent.cref if item.parent else ""
+        self.counts[parent] = self.counts.get(parent, 0) + 1
+        own = (item.marker or "").strip()
+        return f"{self.counts[parent]}." if item.enumerated and own in {"", "1."} else item.marker
 
     def inline(self, group: Any, depth: int) -> Iterator[Block]:
         text, links = self.runs(group)
@@ -136,6 +152,7 @@ class _Walk:
             parent = group.parent.resolve(self.document) if group.parent else group
             place = self.place(first)
             if parent.label.value in {"section_header", "title"} and not parent.text.strip():
+                place["links"] = _unique(links)
                 yield self.heading(parent.label.value, getattr(parent, "level", 1), text, place)
             else:
                 yield Block(kind=BlockKind.PARAGRAPH, text=text, links=_unique(links), **place)
@@ -167,19 +184,30 @@ class _Walk:
         if caption:
             yield Block(kind=BlockKind.CAPTION, text=caption, page=place["page"])
         rows, header, spans = self.cells(item.data)
-        block = table_block(rows, header_rows=header, caption=caption, spans=spans, **place)
+        links = _unique([link for cell in item.data.table_cells for link in self.cell_links(cell)])
+        block = table_block(rows, header_rows=header, caption=caption, spans=spans, links=links, **place)
         if block:
             yield block
         for reference in item.footnotes:
             note = reference.resolve(self.document)
             yield Block(kind=BlockKind.FOOTNOTE, text=_lines(note.text), page=place["page"])
 
+    def cell_links(self, cell: Any) -> Iterator[str]:
+        """Targets of the links in a cell, which docling keeps in a tree of its own."""
+        waiting = [cell.ref.resolve(self.document)] if hasattr(cell, "ref") else []
+        while waiting:
+            node = waiting.pop(0)
+            yield from _links(node)
+            waiting += [reference.resolve(self.document) for reference in node.children]
+
     def cells(self, data: Any) -> tuple[list[list[str]], int, list[tuple[int, int, int, int]]]:
         rows = [[""] * data.num_cols for _ in range(data.num_rows)]
         header = [False] * data.num_rows
         spans = []
         for cell in data.table_cells:
-            text = cell._get_text(doc=self.document) if hasattr(cell, "ref") else cell.text  # noqa: SLF001
+            text = cell.text
+            if hasattr(cell, "ref") and not text.strip():
+                text = cell._get_text(doc=self.document)  # noqa: SLF001
             top, bottom = max(cell.start_row_offset_idx, 0), min(cell.end_row_offset_idx, data.num_rows)
             left, right = max(cell.start_col_offset_idx, 0), min(cell.end_col_offset_idx, data.num_cols)
             if bottom - top > 1 or right - left > 1:

@@ -10,6 +10,7 @@ from corpus_pipeline import conversion, deduplication, embedding, evaluation, in
 from corpus_pipeline.chunking import token_counter
 from corpus_pipeline.errors import UpstreamMissingError
 from corpus_pipeline.quality import repository
+from corpus_pipeline.quality.conversions import Reading, read_conversions
 from corpus_pipeline.quality.rules import Batches
 from corpus_pipeline.records import DuplicateKind, Stage
 from corpus_pipeline.registry import CorpusSpec
@@ -32,11 +33,8 @@ def read_batches(connection: Connection, spec: CorpusSpec, stage: Stage) -> Batc
             f"{stage} of corpus {spec.slug!r} has no output to check",
             remedy=f"Run the whole chain: corpus-pipeline ingest {spec.slug}.",
         )
-    documents, corpus, culprits = _READERS[stage](connection, spec)
-    return Batches(output, documents, corpus, culprits)
-
-
-Reading = tuple[list[dict[str, Any]], dict[str, Any], dict[str, list[str]]]
+    documents, corpus, culprits, *notes = _READERS[stage](connection, spec)
+    return Batches(output, documents, corpus, culprits, *notes)
 
 
 def _counts(connection: Connection, spec: CorpusSpec, stage: Stage) -> dict[str, Any]:
@@ -49,32 +47,6 @@ def _source_inventory(connection: Connection, spec: CorpusSpec) -> Reading:
     held = inventory.held_removals(connection, spec.slug)
     rows = [{"document_id": file.document_id, "doubt": file.doubt or None} for file in files]
     return rows, {"files": len(files), "held_removals": len(held)}, {"no_sudden_shrinkage": held}
-
-
-def _converted_documents(connection: Connection, spec: CorpusSpec) -> Reading:
-    converted = conversion.documents(connection, spec.slug)
-    refused = conversion.quarantined_files(connection, spec.slug)
-    rows: list[dict[str, Any]] = [
-        {
-            "document_id": document.document_id,
-            "quarantined": None,
-            "effective_converter": document.effective_converter,
-            "characters": document.char_count,
-        }
-        for document in converted
-    ]
-    rows += [
-        {
-            "document_id": file.document_id,
-            "quarantined": f"{file.reason.value}: {'. '.join(file.message.splitlines())}",
-            "effective_converter": None,
-            "characters": None,
-        }
-        for file in refused
-    ]
-    total = len(rows)
-    corpus = {"documents": len(converted), "quarantined_ratio": len(refused) / total if total else 0.0}
-    return rows, corpus, {"few_quarantined": [file.document_id for file in refused]}
 
 
 def _near_duplicate_clusters(connection: Connection, spec: CorpusSpec) -> Reading:
@@ -203,7 +175,7 @@ def _published_corpus(connection: Connection, spec: CorpusSpec) -> Reading:
 
 _READERS: dict[Stage, Callable[[Connection, CorpusSpec], Reading]] = {
     Stage.SOURCE_INVENTORY: _source_inventory,
-    Stage.CONVERTED_DOCUMENTS: _converted_documents,
+    Stage.CONVERTED_DOCUMENTS: read_conversions,
     Stage.NEAR_DUPLICATE_CLUSTERS: _near_duplicate_clusters,
     Stage.DOCUMENT_VERSIONS: _document_versions,
     Stage.FRAGMENTS: _fragments,

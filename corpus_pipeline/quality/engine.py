@@ -103,6 +103,8 @@ def _failure(rule: Rule, result: dict[str, Any], rows: Sequence[dict[str, Any]],
     else:
         column = rule.arguments.get("column")
         found = f"{column} = {_plain(rows[0].get(column))}" if column else str(result.get("observed_value"))
+    if note := batches.notes.get(rule.name):
+        found = f"{found} ({note})"
     details: dict[str, str] = {}
     if rule.detail:
         failing = set(documents)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from corpus_pipeline.quality.rules import CORPUS_BATCH, DOCUMENTS_BATCH, Rule, Severity
+from corpus_pipeline.quality.conversions import conversion_rules
+from corpus_pipeline.quality.rules import DOCUMENTS_BATCH, Rule, Severity, absent, at_least, at_most, between
 from corpus_pipeline.records import Stage
 from corpus_pipeline.registry import CorpusSpec
 
@@ -16,48 +17,19 @@ def suite(stage: Stage, spec: CorpusSpec) -> tuple[Rule, ...]:
     return _SUITES[stage](spec)
 
 
-def _at_least(column: str, value: float) -> dict[str, object]:
-    return {"column": column, "min_value": value}
-
-
-def _at_most(column: str, value: float) -> dict[str, object]:
-    return {"column": column, "max_value": value}
-
-
-def _between(
-    name: str,
-    arguments: dict[str, object],
-    severity: Severity,
-    expected: str,
-    remedy: str,
-    *,
-    per_document: bool = False,
-    detail: str = "",
-) -> Rule:
-    batch = DOCUMENTS_BATCH if per_document else CORPUS_BATCH
-    return Rule(name, batch, "ExpectColumnValuesToBeBetween", arguments, severity, expected, remedy, detail)
-
-
-def _absent(name: str, column: str, severity: Severity, expected: str, remedy: str) -> Rule:
-    """A rule over documents: the column must be null; its value is shown when it is not."""
-    return Rule(
-        name, DOCUMENTS_BATCH, "ExpectColumnValuesToBeNull", {"column": column}, severity, expected, remedy, column
-    )
-
-
 def _source_inventory(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
-        _between(
+        between(
             "enough_files",
-            _at_least("files", gates.min_documents),
+            at_least("files", gates.min_documents),
             "critical",
             f"at least {gates.min_documents} files",
             "Check source.url and the include and exclude globs of this corpus; an empty share is not an empty corpus.",
         ),
-        _between(
+        between(
             "no_sudden_shrinkage",
-            _at_most("held_removals", 0),
+            at_most("held_removals", 0),
             "critical",
             f"no more than {gates.max_removed_ratio:.0%} of the known files to be missing",
             f"Really gone? corpus-pipeline approve-removals {spec.slug}. If not, restore the source and run again.",
@@ -71,7 +43,7 @@ def _source_inventory(spec: CorpusSpec) -> tuple[Rule, ...]:
             "one row per document",
             "This is a fault of the inventory; report it.",
         ),
-        _absent(
+        absent(
             "readable_metadata",
             "doubt",
             "warning",
@@ -81,65 +53,20 @@ def _source_inventory(spec: CorpusSpec) -> tuple[Rule, ...]:
     )
 
 
-def _converted_documents(spec: CorpusSpec) -> tuple[Rule, ...]:
-    gates = spec.gates
-    return (
-        _between(
-            "enough_documents",
-            _at_least("documents", gates.min_documents),
-            "critical",
-            f"at least {gates.min_documents} converted documents",
-            f"See why files were refused: corpus-pipeline quarantine list {spec.slug}.",
-        ),
-        _between(
-            "few_quarantined",
-            _at_most("quarantined_ratio", gates.max_quarantined_ratio),
-            "critical",
-            f"at most {gates.max_quarantined_ratio:.0%} of the files to be quarantined",
-            "Repair or exclude the files listed, or raise gates.max_quarantined_ratio of this corpus.",
-            detail="quarantined",
-        ),
-        _absent(
-            "not_quarantined",
-            "quarantined",
-            "warning",
-            "every file to be converted",
-            f"Repair the file, give its password, or exclude it; then: corpus-pipeline quarantine replay {spec.slug}.",
-        ),
-        Rule(
-            "concrete_converter",
-            DOCUMENTS_BATCH,
-            "ExpectColumnValuesToNotBeInSet",
-            {"column": "effective_converter", "value_set": ["auto", ""]},
-            "critical",
-            "each document to name the converter that made it",
-            "This is a fault of the conversion room; report it.",
-        ),
-        _between(
-            "enough_text",
-            _at_least("characters", gates.min_characters),
-            "warning",
-            f"at least {gates.min_characters} characters in each document",
-            "Open the file: a form, a picture or a broken export? Exclude it if it says nothing.",
-            per_document=True,
-        ),
-    )
-
-
 def _near_duplicate_clusters(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
-        _between(
+        between(
             "verified_similarity",
-            _at_least("similarity_margin", 0.0),
+            at_least("similarity_margin", 0.0),
             "critical",
             "each member to be as similar to its cluster's centre as the threshold says",
             "This is a fault of the deduplication room; report it.",
             per_document=True,
         ),
-        _between(
+        between(
             "few_duplicates",
-            _at_most("duplicate_ratio", gates.max_duplicate_ratio),
+            at_most("duplicate_ratio", gates.max_duplicate_ratio),
             "warning",
             f"at most {gates.max_duplicate_ratio:.0%} of the documents to be copies",
             f"See the clusters: corpus-pipeline duplicates {spec.slug}; exclude the folder the copies come from.",
@@ -151,37 +78,37 @@ def _document_versions(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     severity: Severity = "critical" if spec.versions.conflicts == "fail" else "warning"
     return (
-        _between(
+        between(
             "every_document_decided",
-            _at_most("undecided", 0),
+            at_most("undecided", 0),
             "critical",
             "a decision on every document",
             f"Run the whole chain: corpus-pipeline ingest {spec.slug}.",
         ),
-        _between(
+        between(
             "something_current",
-            _at_least("current", min(1, gates.min_documents)),
+            at_least("current", min(1, gates.min_documents)),
             "critical",
             "at least one current document",
             f"See what keeps them out: corpus-pipeline versions {spec.slug}; often a lifecycle or a validity date.",
         ),
-        _absent(
+        absent(
             "reasons_given",
             "unexplained",
             "critical",
             "a reason for each document that is kept out",
             "This is a fault of the versions room; report it.",
         ),
-        _absent(
+        absent(
             "no_conflicts",
             "conflict",
             severity,
             "no contradiction between versions",
             "Add the override line shown beside each document to versions: of this corpus in corpora.yaml.",
         ),
-        _between(
+        between(
             "few_reviews",
-            _at_most("review_ratio", gates.max_review_ratio),
+            at_most("review_ratio", gates.max_review_ratio),
             "warning",
             f"at most {gates.max_review_ratio:.0%} of the decisions to wait for review",
             f"Confirm them with versions.supersedes in corpora.yaml: corpus-pipeline versions {spec.slug} marks them.",
@@ -192,32 +119,32 @@ def _document_versions(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _fragments(spec: CorpusSpec) -> tuple[Rule, ...]:
     del spec
     return (
-        _between(
+        between(
             "some_fragments",
-            _at_least("fragments", 1),
+            at_least("fragments", 1),
             "critical",
             "at least one fragment",
             "Check that the documents have text.",
         ),
-        _between(
+        between(
             "every_character_in_a_fragment",
-            _at_most("uncovered_characters", 0),
+            at_most("uncovered_characters", 0),
             "critical",
             "every character of a document to lie in a fragment",
             "This is a fault of the chunking strategy; choose another one and report it.",
             per_document=True,
         ),
-        _between(
+        between(
             "every_character_in_a_parent",
-            _at_most("uncovered_by_parents", 0),
+            at_most("uncovered_by_parents", 0),
             "critical",
             "every character of a document to lie in a parent section",
             "This is a fault of the chunking strategy; choose another one and report it.",
             per_document=True,
         ),
-        _between(
+        between(
             "within_the_model_limit",
-            _at_most("excess_tokens", 0),
+            at_most("excess_tokens", 0),
             "critical",
             "no embedded text to be longer than the model reads",
             "Lower chunking.child_tokens of this corpus.",
@@ -229,23 +156,23 @@ def _fragments(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _fragment_embeddings(spec: CorpusSpec) -> tuple[Rule, ...]:
     error = spec.gates.max_vector_norm_error
     return (
-        _between(
+        between(
             "every_fragment_embedded",
-            _at_most("missing_vectors", 0),
+            at_most("missing_vectors", 0),
             "critical",
             "a vector for every fragment",
             f"Run the asset again: corpus-pipeline ingest {spec.slug}.",
             per_document=True,
         ),
-        _between(
+        between(
             "unit_vectors",
-            _at_most("norm_error", error),
+            at_most("norm_error", error),
             "critical",
             f"vectors of length 1, within {error}",
             "The model's files may be damaged: install the offline extra again, or check embedding.model.",
             per_document=True,
         ),
-        _between(
+        between(
             "one_dimension",
             {"column": "dimensions", "min_value": 1, "max_value": 1},
             "critical",
@@ -258,16 +185,16 @@ def _fragment_embeddings(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _index_generation(spec: CorpusSpec) -> tuple[Rule, ...]:
     recall = spec.gates.min_ann_recall
     return (
-        _between(
+        between(
             "rows_complete",
-            _at_most("rows_missing", 0),
+            at_most("rows_missing", 0),
             "critical",
             "a row for every fragment",
             f"Run the asset again: corpus-pipeline ingest {spec.slug}.",
         ),
-        _between(
+        between(
             "index_recall",
-            _at_least("ann_recall", recall),
+            at_least("ann_recall", recall),
             "critical",
             f"approximate search to find at least {recall:.0%} of what exact search finds",
             "Rebuild the index (REINDEX) or raise hnsw.ef_search; see docs/generations.md.",
@@ -278,35 +205,35 @@ def _index_generation(spec: CorpusSpec) -> tuple[Rule, ...]:
 def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
     gates = spec.gates
     return (
-        _between(
+        between(
             "some_golden_queries",
-            _at_least("queries", 1),
+            at_least("queries", 1),
             "warning",
             "at least one golden query",
             "Write a few questions with their expected sources: docs/golden-queries.md.",
         ),
-        _between(
+        between(
             "recall_at_5",
-            _at_least("recall_at_5", gates.min_recall_at_5),
+            at_least("recall_at_5", gates.min_recall_at_5),
             "critical",
             f"recall@5 of at least {gates.min_recall_at_5}",
             "See the queries below: a source is missing, stale, or outranked. Repair it, or the golden query.",
         ),
-        _between(
+        between(
             "no_forbidden_source",
-            _at_most("forbidden_hits", gates.max_forbidden_hits),
+            at_most("forbidden_hits", gates.max_forbidden_hits),
             "critical",
             f"at most {gates.max_forbidden_hits} answers from a forbidden source",
             "Say in corpora.yaml or a sidecar what the forbidden source is superseded by, or its lifecycle.",
         ),
-        _between(
+        between(
             "no_stale_source",
-            _at_most("stale_hits", gates.max_stale_hits),
+            at_most("stale_hits", gates.max_stale_hits),
             "critical",
             f"at most {gates.max_stale_hits} answers from a document that is not current",
             "This is a fault of the index; report it with the queries below.",
         ),
-        _absent(
+        absent(
             "each_query_answered",
             "failed",
             "warning",
@@ -318,9 +245,9 @@ def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
 
 def _published_corpus(spec: CorpusSpec) -> tuple[Rule, ...]:
     return (
-        _between(
+        between(
             "published_is_staged",
-            _at_most("roots_differ", 0),
+            at_most("roots_differ", 0),
             "critical",
             "the published root to be the one that was checked",
             f"Publication is on hold or another run came between: corpus-pipeline status; then ingest {spec.slug}.",
@@ -330,7 +257,7 @@ def _published_corpus(spec: CorpusSpec) -> tuple[Rule, ...]:
 
 _SUITES: dict[Stage, Callable[[CorpusSpec], tuple[Rule, ...]]] = {
     Stage.SOURCE_INVENTORY: _source_inventory,
-    Stage.CONVERTED_DOCUMENTS: _converted_documents,
+    Stage.CONVERTED_DOCUMENTS: conversion_rules,
     Stage.NEAR_DUPLICATE_CLUSTERS: _near_duplicate_clusters,
     Stage.DOCUMENT_VERSIONS: _document_versions,
     Stage.FRAGMENTS: _fragments,

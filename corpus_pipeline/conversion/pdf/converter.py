@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from corpus_pipeline.conversion.pdf.document_info import PdfInfo, read_info
+from corpus_pipeline.conversion.tables import dropped_tables
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, QuarantineReason
 
@@ -38,8 +39,9 @@ def convert_pdf(
     Returns:
         Blocks with pages and boxes. ``properties`` hold the information dictionary, and
         ``pdf_grade``: ``geometry``, or ``native`` when some page had to be read as bare lines.
-        ``pdf_native_pages``, ``pdf_blank_pages`` (no text at all) and ``pdf_failed_pages`` (not
-        parsed) list pages, where there are any.
+        ``pdf_native_pages``, ``pdf_blank_pages`` (no text but running headers and footers),
+        ``pdf_continued_pages`` (only the rest of a block that begins on an earlier page) and
+        ``pdf_failed_pages`` (not parsed) list pages, where there are any.
 
     Raises:
         ConversionError: ``empty``, ``corrupt``, ``encrypted``, ``too_large``, ``no_text``, or
@@ -136,12 +138,13 @@ def _document(path: Path, password: str | None, info: PdfInfo, gathered: Any) ->
             reason=QuarantineReason.CORRUPT,
             remedy="Open the file in a viewer and export it again.",
         )
-    blocks = blocks_of(gathered.assemble(path, password))
+    assembled = gathered.assemble(path, password)
+    blocks = blocks_of(assembled)
     document = ConvertedDocument.from_blocks(
         blocks,
         title=_title(blocks, info),
         page_count=info.page_count,
-        properties={**info.properties, **_page_properties(gathered)},
+        properties={**info.properties, **_page_properties(gathered), **_losses(gathered, assembled, blocks)},
     )
     if not document.text:
         raise ConversionError(
@@ -152,13 +155,23 @@ def _document(path: Path, password: str | None, info: PdfInfo, gathered: Any) ->
     return document
 
 
+def _losses(gathered: Any, assembled: Any, blocks: list[Block]) -> dict[str, str]:
+    """Pages that hold only the rest of a block that began before them, and how many tables were found but not kept."""
+    begun = {block.page for block in blocks}
+    covered = {place.page_no for item, _ in assembled.iterate_items(traverse_pictures=True) for place in item.prov}
+    continued = sorted(covered & set(gathered.layouts) - begun)
+    kept = sum(block.kind is BlockKind.TABLE for block in blocks)
+    found = {"pdf_continued_pages": ",".join(map(str, continued)), **dropped_tables(gathered.table_count, kept)}
+    return {name: value for name, value in found.items() if value}
+
+
 def _page_properties(gathered: Any) -> dict[str, str]:
     """How the pages were read; lists of pages only where there are any."""
     layouts = sorted(gathered.layouts.items())
     native = [number for number, layout in layouts if not layout.geometric]
     lists = {
         "pdf_native_pages": native,
-        "pdf_blank_pages": [number for number, layout in layouts if not any(block.lines for block in layout.blocks)],
+        "pdf_blank_pages": [number for number, layout in layouts if not layout.has_body_text],
         "pdf_failed_pages": sorted(gathered.failed_pages),
     }
     grade = "native" if native else "geometry"

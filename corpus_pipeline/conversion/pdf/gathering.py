@@ -15,6 +15,7 @@ from docling.datamodel.settings import DocumentLimits
 from docling_core.types.doc import Size
 
 from corpus_pipeline.conversion.pdf.assembly import assemble_document
+from corpus_pipeline.conversion.pdf.blocks import BlockLabel
 from corpus_pipeline.conversion.pdf.font_names import FontNames
 from corpus_pipeline.conversion.pdf.labels import label_blocks
 from corpus_pipeline.conversion.pdf.lines import build_lines
@@ -86,6 +87,11 @@ class Gathered:
             self._pages.append(Page(page_no=number, size=Size(width=captured.size[0], height=captured.size[1])))
             self._pages[-1].parsed_page = captured.parsed
             self.layouts[number] = self._lay_out(captured)
+
+    @property
+    def table_count(self) -> int:
+        """Tables found on the pages that are no part of a running header or footer."""
+        return sum(block.label is BlockLabel.TABLE for layout in self.layouts.values() for block in layout.blocks)
 
     def assemble(self, path: Path, password: str | None) -> Any:
         """The docling document of all pages.

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from corpus_pipeline import conversion
 from corpus_pipeline.chunking import fragment_corpus
 from corpus_pipeline.conversion import convert_corpus
 from corpus_pipeline.deduplication import cluster_corpus
@@ -183,3 +184,53 @@ def test_a_verdict_holds_for_its_output_and_its_thresholds_only(plain: StageCont
     with plain.database.connection() as connection:
         assert stage_output(connection, "handbook", Stage.SOURCE_INVENTORY) != _stored(plain)[-1]["output_sha256"]
     assert _refusal(plain, Stage.SOURCE_INVENTORY) == "its check has not run on this output"
+
+
+GERMAN = (
+    "Das Hafenamt führt eine Liste aller Schiffe, die auf einen Liegeplatz warten, und wer zuerst kommt, ist dran. "
+)
+
+
+def test_faults_of_conversion_warn_with_their_documents_and_class_counts(
+    plain: StageContext, corpus_folder: Path
+) -> None:
+    (corpus_folder / "garbled.txt").write_text("CafÃ© donâ€™t naÃ¯ve " * 20)
+    (corpus_folder / "wrong.md").write_text(f"---\nlanguage: en\n---\n# Liste\n\n{GERMAN * 4}\n")
+    (corpus_folder / "empty.txt").write_bytes(b"")
+    for _ in range(2):
+        take_inventory(plain)
+        convert_corpus(plain)
+        with plain.database.connection() as connection:
+            conversion.request_replay(connection, "handbook", None)
+    verdict = check_stage(plain, Stage.CONVERTED_DOCUMENTS)
+    failed = _failed(verdict)
+    assert verdict.passed
+    assert failed["readable_text"]["documents"] == ["handbook/garbled.txt"]
+    assert failed["language_as_declared"]["details"] == {"handbook/wrong.md": "declared en, looks like de"}
+    assert failed["not_quarantined"]["found"] == "1 of 13 do not (1 empty)"
+    assert failed["not_quarantined"]["details"]["handbook/empty.txt"].startswith("empty, attempt 2: ")
+    assert set(failed) == {"readable_text", "language_as_declared", "not_quarantined"}
+
+
+def test_many_unreadable_documents_block(plain: StageContext, corpus_folder: Path) -> None:
+    for number in range(3):
+        (corpus_folder / f"garbled{number}.txt").write_text(f"Ã© â€™ Ã¯ {number} " * 20)
+    take_inventory(plain)
+    convert_corpus(plain)
+    failed = _failed(check_stage(plain, Stage.CONVERTED_DOCUMENTS))
+    assert failed["few_unreadable"]["severity"] == "critical"
+    assert failed["few_unreadable"]["documents"] == [f"handbook/garbled{number}.txt" for number in range(3)]
+
+
+def test_documents_converted_before_there_were_measures_are_measured_in_the_next_run(plain: StageContext) -> None:
+    take_inventory(plain)
+    first = convert_corpus(plain)
+    with plain.database.connection() as connection:
+        connection.execute("UPDATE corpus.conversions SET measures = NULL")
+    again = convert_corpus(plain)
+    assert again.output_sha256 == first.output_sha256
+    assert again.counts["converted"] == 0
+    with plain.database.connection() as connection:
+        measures = conversion.document_measures(connection, "handbook")
+    assert len(measures) == len(SUBJECTS)
+    assert all(figures["version"] and figures["garbled_ratio"] == 0.0 for figures in measures.values())
