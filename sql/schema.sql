@@ -293,14 +293,23 @@ CREATE TABLE corpus.chunked_documents (
 COMMENT ON TABLE corpus.chunked_documents IS 'One row a document that was cut; input_sha256 covers its text, title and the chunker, content_sha256 its rows.';
 
 CREATE TABLE corpus.compared_documents (
-    corpus text NOT NULL,
-    document_id text NOT NULL,
-    text_sha256 text NOT NULL,
-    normalised_sha256 text NOT NULL,
+    corpus text NOT NULL COLLATE pg_catalog."C",
+    document_id text NOT NULL COLLATE pg_catalog."C",
+    text_sha256 text NOT NULL COLLATE pg_catalog."C",
+    normalised_sha256 text NOT NULL COLLATE pg_catalog."C",
     signature_id bigint
 );
 
 COMMENT ON TABLE corpus.compared_documents IS 'Documents as the last run compared them; signature_id is null for copies of a smaller document_id and for texts shorter than a shingle.';
+
+CREATE TABLE corpus.comparison_states (
+    corpus text NOT NULL COLLATE pg_catalog."C",
+    settings_sha256 text NOT NULL,
+    boilerplate bytea NOT NULL,
+    combination bytea NOT NULL
+);
+
+COMMENT ON TABLE corpus.comparison_states IS 'What the last run compared by; boilerplate lines as 64-bit hashes; a homomorphic hash over all edges and clusters.';
 
 CREATE TABLE corpus.container_readings (
     corpus text NOT NULL,
@@ -322,15 +331,48 @@ CREATE TABLE corpus.containment_keys (
 
 COMMENT ON TABLE corpus.containment_keys IS 'Index of signatures by a sample of their shingles, to find texts contained in others.';
 
+CREATE TABLE corpus.conversion_audit_reports (
+    report_id text NOT NULL,
+    corpus text NOT NULL,
+    html_sha256 text NOT NULL,
+    converters jsonb NOT NULL,
+    files jsonb NOT NULL,
+    made_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.conversion_audit_reports IS 'What each audit report compared; report_id is the SHA-256 of files, converters and results.';
+
+COMMENT ON COLUMN corpus.conversion_audit_reports.converters IS 'Identity of each converter compared, by name.';
+
+COMMENT ON COLUMN corpus.conversion_audit_reports.files IS 'One entry a file: document id, SHA-256, format, and for each converter its fingerprint and document SHA-256.';
+
+CREATE TABLE corpus.conversion_audits (
+    audit_id text NOT NULL,
+    report_id text NOT NULL,
+    html_sha256 text NOT NULL,
+    corpus text NOT NULL,
+    reviewer text NOT NULL,
+    reviewed_on date NOT NULL,
+    comment text NOT NULL,
+    verdicts jsonb NOT NULL,
+    record_sha256 text NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    recorded_by text NOT NULL
+);
+
+COMMENT ON TABLE corpus.conversion_audits IS 'Signed results of conversion audits; audit_id is the beginning of record_sha256, the hash of the signed result.';
+
 CREATE TABLE corpus.conversion_routes (
     source_sha256 text NOT NULL COLLATE pg_catalog."C",
     policy_sha256 text NOT NULL COLLATE pg_catalog."C",
     file_format text NOT NULL,
     tried jsonb NOT NULL,
-    converter_fingerprint text NOT NULL
+    converter_fingerprint text NOT NULL,
+    options_sha256 text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    limits jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
-COMMENT ON TABLE corpus.conversion_routes IS 'Which conversion a policy led to for a content; tried holds [converter, identity] in order, the last one succeeded.';
+COMMENT ON TABLE corpus.conversion_routes IS 'Which conversion a policy led to for a content, by the options of its format; tried holds [converter, identity] in order, the last one succeeded; limits are the strictest ones kept.';
 
 CREATE TABLE corpus.conversions (
     source_sha256 text NOT NULL COLLATE pg_catalog."C",
@@ -345,11 +387,14 @@ CREATE TABLE corpus.conversions (
     properties jsonb NOT NULL,
     content bytea NOT NULL,
     elapsed_seconds double precision NOT NULL,
-    converted_at timestamp with time zone DEFAULT now() NOT NULL
+    converted_at timestamp with time zone DEFAULT now() NOT NULL,
+    measures jsonb
 );
 ALTER TABLE ONLY corpus.conversions ALTER COLUMN content SET STORAGE EXTERNAL;
 
 COMMENT ON TABLE corpus.conversions IS 'Cache of structured documents, shared by all corpora; content is zlib-compressed canonical JSON.';
+
+COMMENT ON COLUMN corpus.conversions.measures IS 'Figures for the checks; null or of an older version until the next run measures the document.';
 
 CREATE TABLE corpus.cross_corpus_edges (
     left_corpus text NOT NULL,
@@ -366,25 +411,22 @@ COMMENT ON TABLE corpus.cross_corpus_edges IS 'Verified pairs between corpora, f
 
 CREATE TABLE corpus.document_signatures (
     signature_id bigint NOT NULL,
-    signature_sha256 text NOT NULL,
-    parameters_sha256 text NOT NULL,
-    text_sha256 text NOT NULL,
+    signature_sha256 bytea NOT NULL,
     shingle_count integer NOT NULL,
     dense_keys integer NOT NULL,
     sparse_keys integer NOT NULL,
-    signature bytea NOT NULL,
-    shingles bytea NOT NULL,
-    candidates_searched boolean DEFAULT false NOT NULL,
-    claimed_at timestamp with time zone DEFAULT now() NOT NULL
-);
-ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN signature SET STORAGE EXTERNAL;
+    band_keys bytea NOT NULL,
+    shingle_keys bytea NOT NULL,
+    shingles bytea NOT NULL
+)
+WITH (toast_tuple_target='4080');
+ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN band_keys SET STORAGE EXTERNAL;
+ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN shingle_keys SET STORAGE EXTERNAL;
 ALTER TABLE ONLY corpus.document_signatures ALTER COLUMN shingles SET STORAGE EXTERNAL;
 
-COMMENT ON TABLE corpus.document_signatures IS 'One row for each (text, removed lines, parameters): MinHash values (32-bit) and sorted shingle hashes (64-bit), little-endian.';
+COMMENT ON TABLE corpus.document_signatures IS 'One row for each (text, removed lines, parameters): the keys it is found by and its sorted shingle hashes, 64-bit little-endian.';
 
-COMMENT ON COLUMN corpus.document_signatures.candidates_searched IS 'Its pairs with everything registered before it are in signature_pairs.';
-
-COMMENT ON COLUMN corpus.document_signatures.claimed_at IS 'When a run last needed it while no document used it; unused signatures are removed some time later.';
+COMMENT ON COLUMN corpus.document_signatures.signature_sha256 IS 'Of text, removed lines and parameters; also the order in which leaders of a large bucket are taken.';
 
 ALTER TABLE corpus.document_signatures ALTER COLUMN signature_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME corpus.document_signatures_signature_id_seq
@@ -398,14 +440,17 @@ ALTER TABLE corpus.document_signatures ALTER COLUMN signature_id ADD GENERATED A
 CREATE TABLE corpus.document_version_history (
     corpus text NOT NULL,
     document_id text NOT NULL,
-    known_from date NOT NULL,
-    known_until date,
+    decided_from date CONSTRAINT document_version_history_known_from_not_null NOT NULL,
+    decided_until date,
     decision_sha256 text NOT NULL,
     decision jsonb NOT NULL,
-    CONSTRAINT document_version_history_check CHECK (((known_until IS NULL) OR (known_until > known_from)))
+    known_from timestamp with time zone CONSTRAINT document_version_history_known_from_not_null1 NOT NULL,
+    known_until timestamp with time zone,
+    CONSTRAINT document_version_history_check CHECK (((decided_until IS NULL) OR (decided_until > decided_from))),
+    CONSTRAINT document_version_history_known CHECK (((known_until IS NULL) OR (known_until > known_from)))
 );
 
-COMMENT ON TABLE corpus.document_version_history IS 'Decisions as they were known on [known_from, known_until); a row is added only when a decision changes.';
+COMMENT ON TABLE corpus.document_version_history IS 'Decisions that hold for the days [decided_from, decided_until), as the database knew them during [known_from, known_until); rows are added only where a decision changes.';
 
 CREATE TABLE corpus.document_versions (
     corpus text NOT NULL,
@@ -425,10 +470,25 @@ CREATE TABLE corpus.document_versions (
     exclusion_ref text,
     evidence text NOT NULL,
     needs_review boolean NOT NULL,
-    decision_sha256 text NOT NULL
+    decision_sha256 text NOT NULL,
+    series_key text,
+    period_label text,
+    period_end date,
+    is_latest boolean,
+    organisation text
 );
 
 COMMENT ON COLUMN corpus.document_versions.current_document_id IS 'End of the chain of successors; the document itself when nothing replaced it.';
+
+COMMENT ON COLUMN corpus.document_versions.series_key IS 'Series of periodic editions that the document belongs to; NULL outside of one.';
+
+COMMENT ON COLUMN corpus.document_versions.period_label IS 'Period as metadata or the name declare it, such as 2023-Q1.';
+
+COMMENT ON COLUMN corpus.document_versions.period_end IS 'Last day of the period, as the text states it.';
+
+COMMENT ON COLUMN corpus.document_versions.is_latest IS 'The newest edition of its series; NULL outside of a series and where the order is open.';
+
+COMMENT ON COLUMN corpus.document_versions.organisation IS 'Who issued the document, as metadata or its text state it.';
 
 CREATE TABLE corpus.documents (
     corpus text NOT NULL,
@@ -715,15 +775,6 @@ CREATE TABLE corpus.removal_holds (
 
 COMMENT ON TABLE corpus.removal_holds IS 'Files that a short listing lacked: kept until they reappear or a person approves their removal.';
 
-CREATE TABLE corpus.signature_pairs (
-    left_signature bigint NOT NULL,
-    right_signature bigint NOT NULL,
-    shared_shingles integer NOT NULL,
-    CONSTRAINT signature_pairs_check CHECK ((left_signature < right_signature))
-);
-
-COMMENT ON TABLE corpus.signature_pairs IS 'Pairs at or above a threshold of their parameters, verified by counting shared shingles.';
-
 CREATE TABLE corpus.source_changes (
     change_id bigint NOT NULL,
     corpus text NOT NULL,
@@ -815,6 +866,13 @@ CREATE TABLE corpus.text_profiles (
 );
 
 COMMENT ON TABLE corpus.text_profiles IS 'What a converted text is compared by exactly, and its lines as little-endian 64-bit hashes with their words (32-bit).';
+
+CREATE TABLE corpus.unused_signatures (
+    signature_id bigint NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE corpus.unused_signatures IS 'Signatures that no document uses, since when or since a run last needed them; removed some time later.';
 
 CREATE TABLE corpus.version_conflicts (
     corpus text NOT NULL,
@@ -909,14 +967,23 @@ ALTER TABLE ONLY corpus.chunked_documents
 ALTER TABLE ONLY corpus.compared_documents
     ADD CONSTRAINT compared_documents_pkey PRIMARY KEY (corpus, document_id);
 
+ALTER TABLE ONLY corpus.comparison_states
+    ADD CONSTRAINT comparison_states_pkey PRIMARY KEY (corpus);
+
 ALTER TABLE ONLY corpus.container_readings
     ADD CONSTRAINT container_readings_pkey PRIMARY KEY (corpus, path);
 
 ALTER TABLE ONLY corpus.containment_keys
     ADD CONSTRAINT containment_keys_pkey PRIMARY KEY (shingle_key, signature_id);
 
+ALTER TABLE ONLY corpus.conversion_audit_reports
+    ADD CONSTRAINT conversion_audit_reports_pkey PRIMARY KEY (report_id);
+
+ALTER TABLE ONLY corpus.conversion_audits
+    ADD CONSTRAINT conversion_audits_pkey PRIMARY KEY (audit_id);
+
 ALTER TABLE ONLY corpus.conversion_routes
-    ADD CONSTRAINT conversion_routes_pkey PRIMARY KEY (source_sha256, policy_sha256);
+    ADD CONSTRAINT conversion_routes_pkey PRIMARY KEY (source_sha256, policy_sha256, options_sha256);
 
 ALTER TABLE ONLY corpus.conversions
     ADD CONSTRAINT conversions_pkey PRIMARY KEY (source_sha256, converter_fingerprint);
@@ -931,7 +998,7 @@ ALTER TABLE ONLY corpus.document_signatures
     ADD CONSTRAINT document_signatures_signature_sha256_key UNIQUE (signature_sha256);
 
 ALTER TABLE ONLY corpus.document_version_history
-    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, known_from);
+    ADD CONSTRAINT document_version_history_pkey PRIMARY KEY (corpus, document_id, decided_from, known_from);
 
 ALTER TABLE ONLY corpus.document_versions
     ADD CONSTRAINT document_versions_pkey PRIMARY KEY (corpus, document_id);
@@ -993,9 +1060,6 @@ ALTER TABLE ONLY corpus.quarantine
 ALTER TABLE ONLY corpus.removal_holds
     ADD CONSTRAINT removal_holds_pkey PRIMARY KEY (corpus, document_id);
 
-ALTER TABLE ONLY corpus.signature_pairs
-    ADD CONSTRAINT signature_pairs_pkey PRIMARY KEY (left_signature, right_signature);
-
 ALTER TABLE ONLY corpus.source_changes
     ADD CONSTRAINT source_changes_pkey PRIMARY KEY (change_id);
 
@@ -1014,6 +1078,9 @@ ALTER TABLE ONLY corpus.term_statistics
 ALTER TABLE ONLY corpus.text_profiles
     ADD CONSTRAINT text_profiles_pkey PRIMARY KEY (text_sha256, normaliser);
 
+ALTER TABLE ONLY corpus.unused_signatures
+    ADD CONSTRAINT unused_signatures_pkey PRIMARY KEY (signature_id);
+
 ALTER TABLE ONLY corpus.version_conflicts
     ADD CONSTRAINT version_conflicts_pkey PRIMARY KEY (corpus, ordinal);
 
@@ -1031,17 +1098,21 @@ ALTER TABLE ONLY serving.role_groups
 
 CREATE INDEX chunked_documents_corpus ON corpus.chunked_documents USING btree (corpus);
 
-CREATE INDEX compared_documents_normalised ON corpus.compared_documents USING btree (normalised_sha256);
+CREATE INDEX compared_documents_class ON corpus.compared_documents USING btree (corpus, normalised_sha256, text_sha256);
 
-CREATE INDEX compared_documents_signature ON corpus.compared_documents USING btree (signature_id);
+CREATE INDEX compared_documents_signature ON corpus.compared_documents USING btree (signature_id) WHERE (signature_id IS NOT NULL);
+
+CREATE INDEX conversion_audits_corpus ON corpus.conversion_audits USING btree (corpus, recorded_at);
 
 CREATE INDEX cross_corpus_edges_right ON corpus.cross_corpus_edges USING btree (right_corpus, right_document_id);
 
-CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE (known_until IS NULL);
+CREATE INDEX document_version_history_open ON corpus.document_version_history USING btree (corpus) WHERE ((known_until IS NULL) AND (decided_until IS NULL));
 
 CREATE INDEX document_versions_family ON corpus.document_versions USING btree (corpus, family);
 
 CREATE INDEX duplicate_cluster_members_cluster ON corpus.duplicate_cluster_members USING btree (corpus, cluster_id);
+
+CREATE INDEX duplicate_edges_right ON corpus.duplicate_edges USING btree (corpus, right_id);
 
 CREATE INDEX evidence_packs_created ON corpus.evidence_packs USING btree (created_at DESC, pack_id);
 
@@ -1057,14 +1128,15 @@ CREATE INDEX parents_corpus ON corpus.parents USING btree (corpus);
 
 CREATE INDEX publication_log_corpus ON corpus.publication_log USING btree (corpus, entry_id);
 
-CREATE INDEX signature_pairs_right ON corpus.signature_pairs USING btree (right_signature);
-
 CREATE INDEX source_changes_document ON corpus.source_changes USING btree (corpus, document_id, change_id DESC);
 
 CREATE TRIGGER evidence_packs_immutable BEFORE UPDATE ON corpus.evidence_packs FOR EACH ROW EXECUTE FUNCTION corpus.refuse_change();
 
 ALTER TABLE ONLY corpus.compared_documents
     ADD CONSTRAINT compared_documents_signature_id_fkey FOREIGN KEY (signature_id) REFERENCES corpus.document_signatures(signature_id);
+
+ALTER TABLE ONLY corpus.conversion_audits
+    ADD CONSTRAINT conversion_audits_report_id_fkey FOREIGN KEY (report_id) REFERENCES corpus.conversion_audit_reports(report_id);
 
 ALTER TABLE ONLY corpus.embeddings
     ADD CONSTRAINT embeddings_fingerprint_fkey FOREIGN KEY (fingerprint) REFERENCES corpus.embedding_models(fingerprint);
@@ -1077,12 +1149,6 @@ ALTER TABLE ONLY corpus.fragments
 
 ALTER TABLE ONLY corpus.parents
     ADD CONSTRAINT parents_document_id_fkey FOREIGN KEY (document_id) REFERENCES corpus.chunked_documents(document_id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY corpus.signature_pairs
-    ADD CONSTRAINT signature_pairs_left_signature_fkey FOREIGN KEY (left_signature) REFERENCES corpus.document_signatures(signature_id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY corpus.signature_pairs
-    ADD CONSTRAINT signature_pairs_right_signature_fkey FOREIGN KEY (right_signature) REFERENCES corpus.document_signatures(signature_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY serving.publications
     ADD CONSTRAINT publications_corpus_generation_fkey FOREIGN KEY (corpus, generation) REFERENCES corpus.generations(corpus, generation);
@@ -1139,9 +1205,15 @@ GRANT ALL ON TABLE corpus.chunked_documents TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.compared_documents TO corpus_writer;
 
+GRANT ALL ON TABLE corpus.comparison_states TO corpus_writer;
+
 GRANT ALL ON TABLE corpus.container_readings TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.containment_keys TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.conversion_audit_reports TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.conversion_audits TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.conversion_routes TO corpus_writer;
 
@@ -1195,8 +1267,6 @@ GRANT ALL ON TABLE corpus.quarantine TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.removal_holds TO corpus_writer;
 
-GRANT ALL ON TABLE corpus.signature_pairs TO corpus_writer;
-
 GRANT ALL ON TABLE corpus.source_changes TO corpus_writer;
 
 GRANT ALL ON SEQUENCE corpus.source_changes_change_id_seq TO corpus_writer;
@@ -1210,6 +1280,8 @@ GRANT ALL ON TABLE corpus.stage_states TO corpus_writer;
 GRANT ALL ON TABLE corpus.term_statistics TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.text_profiles TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.unused_signatures TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.version_conflicts TO corpus_writer;
 

@@ -11,21 +11,17 @@ pairs), where a copy stands for the document it equals. `removal` repeats each c
 from __future__ import annotations
 
 import csv
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
-from reporting import data_folder, fresh_database, machine, report
+from reporting import data_folder, machine, report
+from running import compared
 
-from corpus_pipeline.deduplication.clusters import form_clusters, form_edges
-from corpus_pipeline.deduplication.comparison import compare_documents
 from corpus_pipeline.deduplication.normalisation import words
-from corpus_pipeline.deduplication.parameters import comparison_parameters
-from corpus_pipeline.records import DuplicateEdge, DuplicateKind, sha256_hex
+from corpus_pipeline.records import DuplicateEdge, DuplicateKind
 from corpus_pipeline.registry import DeduplicationSpec
-from corpus_pipeline.store import SilentProgress
 
 Pairs = set[tuple[str, str]]
 
@@ -81,23 +77,7 @@ def shingles(text: str, size: int) -> set[tuple[str, ...]]:
 
 
 def measure(name: str, texts: dict[str, str], truth: Pairs, spec: DeduplicationSpec) -> dict[str, Any]:
-    by_sha256 = {sha256_hex(text): text for text in texts.values()}
-
-    def read(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        return ((key, by_sha256[key]) for key in keys)
-
-    parameters = comparison_parameters(spec)
-    documents = sorted((document, sha256_hex(text)) for document, text in texts.items())
-    started = time.perf_counter()
-    with fresh_database() as database:
-        started = time.perf_counter()
-        comparison = compare_documents(
-            database, documents, read, parameters,
-            remove_boilerplate=spec.remove_boilerplate, workers=1, progress=SilentProgress(),
-        )  # fmt: skip
-    seconds = time.perf_counter() - started
-    edges = form_edges(comparison.documents, comparison.pairs, parameters)
-    clusters = form_clusters("c", comparison.documents, edges)
+    edges, clusters, change, seconds = compared(texts, spec)
     found = stands_for(edges)
     claimed = [edge for edge in edges if edge.kind is not DuplicateKind.CONTAINED]
     true = sum(confirmed(edge, texts, spec) for edge in claimed)
@@ -115,7 +95,7 @@ def measure(name: str, texts: dict[str, str], truth: Pairs, spec: DeduplicationS
         "contained": sum(edge.kind is DuplicateKind.CONTAINED for edge in edges),
         "clusters": len(clusters),
         "largest": max(len(cluster.members) for cluster in clusters),
-        "boilerplate_lines": comparison.boilerplate,
+        "boilerplate_lines": change.boilerplate.size,
         "seconds": seconds,
     }
 

@@ -4,6 +4,7 @@ Here: normalised text, shingles, MinHash, candidate indexes, verified pairs, sta
 Not here: which member of a cluster is served, and which version is current (``versions``).
 """
 
+from corpus_pipeline.deduplication.cross_corpus import CrossCorpusEdge, cross_corpus_edges
 from corpus_pipeline.deduplication.normalisation import normalised_sha256
 from corpus_pipeline.deduplication.parameters import (
     ComparisonParameters,
@@ -11,18 +12,14 @@ from corpus_pipeline.deduplication.parameters import (
     containment_recall,
     recall_curve,
 )
-from corpus_pipeline.deduplication.repository import (
-    CrossCorpusEdge,
-    cross_corpus_edges,
-    duplicate_clusters,
-    duplicate_edges,
-)
+from corpus_pipeline.deduplication.repository import cluster_sizes, duplicate_clusters, duplicate_edges
 from corpus_pipeline.deduplication.stage import cluster_corpus
 
 __all__ = [
     "ComparisonParameters",
     "CrossCorpusEdge",
     "cluster_corpus",
+    "cluster_sizes",
     "comparison_parameters",
     "containment_recall",
     "cross_corpus_edges",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 import numpy as np
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from corpus_pipeline.deduplication.signatures import Int64
+from corpus_pipeline.deduplication.kernels import Int64
 from corpus_pipeline.store import Connection
 
-__all__ = ["Bigints", "copy_bigint_pairs", "pass_bigints"]
+__all__ = ["Bigints", "copy_bigint_pairs", "copy_rows", "pass_bigints"]
 
 _BIGINT_OID = 20
 _BIGINT_ARRAY_OID = 1016
@@ -64,4 +65,22 @@ def copy_bigint_pairs(connection: Connection, statement: str, first: Int64, seco
     with connection.cursor().copy(statement) as copy:
         copy.write(_COPY_HEADER)
         copy.write(rows.tobytes())
+        copy.write(_COPY_END)
+
+
+def copy_rows(connection: Connection, statement: str, rows: Iterable[tuple[bytes, ...]]) -> None:
+    """Binary COPY of rows whose values are in PostgreSQL's binary form already: text and bytea are their bytes.
+
+    Args:
+        connection: In the caller's transaction.
+        statement: ``COPY … FROM STDIN (FORMAT BINARY)``.
+        rows: Values without nulls, as many in each row.
+    """
+    with connection.cursor().copy(statement) as copy:
+        copy.write(_COPY_HEADER)
+        for row in rows:
+            fields = [struct.pack("!h", len(row))]
+            for value in row:
+                fields += (struct.pack("!i", len(value)), value)
+            copy.write(b"".join(fields))
         copy.write(_COPY_END)

@@ -20,8 +20,10 @@ import numpy.typing as npt
 from corpus_pipeline.deduplication.kernels import UInt64
 from corpus_pipeline.deduplication.normalisation import lines_of_words, normalised_sha256
 
-__all__ = ["TextProfile", "boilerplate_lines", "profile", "removed_lines", "without_lines"]
+__all__ = ["SAMPLE_DOCUMENTS", "TextProfile", "boilerplate_lines", "profile", "removed_lines", "without_lines"]
 
+SAMPLE_DOCUMENTS = 4096
+"""So many documents decide, the first by the hash of their words: a fair sample, whatever came when."""
 MIN_DOCUMENTS = 10
 MIN_SHARE = 0.05
 """A boilerplate line stands in at least this many, and this share, of unlike documents."""

@@ -1,89 +1,136 @@
-"""From new signatures to verified pairs.
+"""Which pairs are compared exactly: a function of what a corpus holds, whatever came first.
 
-A signature is registered (visible to every other run) before its candidates are searched, so
-that of two runs that register a pair's sides at the same time at least one finds the pair.
+Two signatures are candidates when they share an LSH band, or half of the smaller one's sampled
+shingles. Without a limit, thousands of copies of one template would be compared each with each.
+So a band that more than :data:`BAND_LIMIT` signatures of the corpus share has *leaders*, the
+first few by the hash of their content: everything in it is compared with the leaders, those like
+none of them have leaders of their own, and so on. Of two members that are not compared at least
+one is a verified copy of a leader. A sampled shingle of more than :data:`SAMPLE_LIMIT` signatures
+says nothing about containment and is passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
-from corpus_pipeline.deduplication.clusters import SignaturePair, pair_kind
-from corpus_pipeline.deduplication.kernels import UInt64, kernels
-from corpus_pipeline.deduplication.parameters import DENSE_SHINGLES, SKETCH_OVERLAP, ComparisonParameters
+from corpus_pipeline.deduplication.clusters import SignaturePair
+from corpus_pipeline.deduplication.kernels import Bools, Int32, Int64, kernels
+from corpus_pipeline.deduplication.sketches import Keys, Sketches
+from corpus_pipeline.deduplication.verification import Pair, Verifier
 
-__all__ = ["SketchSize", "may_contain", "pair_blocks", "verified_pairs"]
+__all__ = ["BAND_LIMIT", "LEADERS", "SAMPLE_LIMIT", "alike_pairs", "sharing_pairs", "sizes_by_key"]
 
-BLOCK_SHINGLES = 8_000_000
-"""Shingle sets of at most about this many hashes (8 bytes each) are in memory at a time."""
+BAND_LIMIT = 100
+"""Signatures of a corpus in one band that are still compared each with each."""
+SAMPLE_LIMIT = 256
+"""Signatures of a corpus that share a sampled shingle which still counts for containment."""
+LEADERS = 8
+ROUNDS = 16
+"""How often those like no leader get leaders of their own; what then remains is too unlike to be copies."""
+
+
+def sizes_by_key(entries: Keys) -> tuple[Int64, Int64]:
+    """The keys, sorted, and how many signatures have each."""
+    return np.unique(entries.keys, return_counts=True)
 
 
 @dataclass(frozen=True, slots=True)
-class SketchSize:
-    """Distinct shingles of a text, and how many of them are keys at the dense and the sparse rate."""
+class _Buckets:
+    """Members by bucket, as positions in the sketches.
 
-    shingles: int
-    dense_keys: int
-    sparse_keys: int
-
-
-def may_contain(left: SketchSize, right: SketchSize, shared: int) -> bool:
-    """Whether two texts share enough sampled shingles for one to contain the other.
-
-    Depends on the pair alone, so that candidates do not depend on what else is stored.
+    Attributes:
+        starts: Members of bucket ``b`` are ``members[starts[b]:starts[b + 1]]``.
+        ends: Buckets of the i-th searched signature are ``mine[ends[i]:ends[i + 1]]``.
     """
-    if max(left.shingles, right.shingles) <= DENSE_SHINGLES:
-        smaller = min(left.dense_keys, right.dense_keys)
-    else:
-        smaller = min(left.sparse_keys, right.sparse_keys)
-    return shared >= max(1, ceil(SKETCH_OVERLAP * smaller))
+
+    starts: Int64
+    members: Int32
+    searched: Int32
+    ends: Int64
+    mine: Int32
+
+    @classmethod
+    def of(cls, own: Keys, members: Keys, sketches: Sketches) -> _Buckets:
+        """Buckets of ``members``, looked up by the entries of ``own``."""
+        keys, bucket = np.unique(np.concatenate((members.keys, own.keys)), return_inverse=True)
+        theirs, mine = bucket[: members.keys.size], bucket[members.keys.size :]
+        positions = sketches.positions(members.signature_ids)
+        by_bucket = np.lexsort((positions, theirs))
+        starts = np.concatenate(([0], np.cumsum(np.bincount(theirs, minlength=keys.size)))).astype(np.int64)
+        searched, counts = np.unique(sketches.positions(own.signature_ids), return_counts=True)
+        by_owner = np.argsort(own.signature_ids, kind="stable")
+        ends = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        return cls(starts, positions[by_bucket], searched, ends, mine[by_owner].astype(np.int32))
+
+    def large(self, limit: int) -> Iterator[Int32]:
+        """Members of each bucket above the limit that has a searched signature."""
+        sizes = np.diff(self.starts)
+        for bucket in np.unique(self.mine[sizes[self.mine] > limit]):
+            yield self.members[self.starts[bucket] : self.starts[bucket + 1]]
 
 
-def pair_blocks(
-    pairs: Sequence[tuple[int, int]], sizes: Mapping[int, SketchSize], limit: int = BLOCK_SHINGLES
-) -> Iterator[list[tuple[int, int]]]:
-    """Sorted pairs in blocks whose shingle sets together stay about within the limit."""
-    block: list[tuple[int, int]] = []
-    loaded: set[int] = set()
-    total = 0
-    for pair in sorted(pairs):
-        new = set(pair) - loaded
-        added = sum(sizes[item].shingles for item in new)
-        if block and total + added > limit:
-            yield block
-            block, loaded, total = [], set(), 0
-            new, added = set(pair), sum(sizes[item].shingles for item in pair)
-        block.append(pair)
-        loaded |= new
-        total += added
-    if block:
-        yield block
-
-
-def verified_pairs(
-    pairs: Sequence[tuple[int, int]], shingles: Mapping[int, UInt64], parameters: ComparisonParameters
+def alike_pairs(
+    own: Sketches, sketches: Sketches, bands: Keys, samples: Keys, verifier: Verifier
 ) -> list[SignaturePair]:
-    """The pairs that reach a threshold, by exact comparison of their shingle sets.
+    """Verified pairs of signatures with each other and with all others of their corpus.
 
     Args:
-        pairs: ``(left, right)`` with ``left < right``.
-        shingles: Sorted distinct hashes of every signature in a pair.
-        parameters: The thresholds.
+        own: The signatures to look up.
+        sketches: Sizes of these and of all others in the entries.
+        bands: All signatures of the corpus that have a band of ``own``, these included, with that band.
+        samples: The same of sampled shingles; those above the limit need not be complete.
+        verifier: Compares exactly.
     """
-    if not pairs:
-        return []
-    order = {key: position for position, key in enumerate(shingles)}
-    starts = np.concatenate(([0], np.cumsum([array.size for array in shingles.values()]))).astype(np.int64)
-    values = np.concatenate(list(shingles.values())) if shingles else np.empty(0, dtype=np.uint64)
-    left = np.array([order[first] for first, _ in pairs], dtype=np.int64)
-    right = np.array([order[second] for _, second in pairs], dtype=np.int64)
-    shared = kernels().shared_counts(values, starts, left, right)
-    checked = (
-        SignaturePair(first, second, shingles[first].size, shingles[second].size, int(count))
-        for (first, second), count in zip(pairs, shared, strict=True)
-    )
-    return [pair for pair in checked if pair.shared and pair_kind(pair, parameters) is not None]
+    mutual = np.zeros(sketches.ids.size, dtype=np.bool_)
+    mutual[sketches.positions(own.ids)] = True
+    pairs = sharing_pairs(own, sketches, bands, samples, mutual)
+    wanted = set(own.ids.tolist())
+    for members in _Buckets.of(own.bands, bands, sketches).large(BAND_LIMIT):
+        led = _led(members.tolist(), sketches, verifier)
+        pairs.update(pair for pair in led if pair[0] in wanted or pair[1] in wanted)
+    return verifier.alike(pairs)
+
+
+def sharing_pairs(own: Sketches, sketches: Sketches, bands: Keys, samples: Keys, mutual: Bools) -> set[Pair]:
+    """Candidates by buckets within the limits.
+
+    Args:
+        own: The signatures to look up.
+        sketches: Sizes of these and of all others in the entries.
+        bands: What they are looked up among, by band.
+        samples: The same by sampled shingle.
+        mutual: Which of the sketches are looked up, and are looked up among, too.
+    """
+    alone = np.ones(sketches.ids.size, dtype=np.int32)
+    any_one: tuple[Bools, Int32, Int32] = (np.zeros(alone.size, dtype=np.bool_), alone, alone)
+    pairs: set[Pair] = set()
+    for mine, members, limit, needed in (
+        (own.bands, bands, BAND_LIMIT, any_one),
+        (own.samples, samples, SAMPLE_LIMIT, sketches.needed),
+    ):
+        found = _Buckets.of(mine, members, sketches)
+        left, right = kernels().sharing_pairs(
+            found.searched, found.ends, found.mine, found.starts, found.members, limit, mutual, needed
+        )
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        pairs.update(zip(sketches.ids[first].tolist(), sketches.ids[second].tolist(), strict=True))
+    return pairs
+
+
+def _led(members: Sequence[int], sketches: Sketches, verifier: Verifier) -> Iterator[Pair]:
+    """Pairs of one large bucket: everything with leaders, round by round."""
+    ids = sketches.ids
+    rest = [int(ids[position]) for position in sorted(members, key=lambda position: sketches.ranks[position])]
+    for _ in range(ROUNDS):
+        if len(rest) <= BAND_LIMIT:
+            break
+        leaders = rest[:LEADERS]
+        compared = [(min(one, other), max(one, other)) for n, one in enumerate(leaders) for other in rest[n + 1 :]]
+        yield from compared
+        copies = {side for pair in verifier.alike(compared) for side in (pair.left, pair.right)}
+        rest = [one for one in rest[LEADERS:] if one not in copies]
+    if len(rest) <= BAND_LIMIT:
+        yield from ((min(one, other), max(one, other)) for n, one in enumerate(rest) for other in rest[n + 1 :])

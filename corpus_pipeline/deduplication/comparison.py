@@ -1,139 +1,166 @@
-"""Comparing the texts of a corpus: profiles, signatures, verified pairs, each only for what is new.
+"""Comparing a corpus: from the documents that changed to the edges and clusters that change with them.
 
-Every step stores its results by content in a transaction of its own, so that a run that is
-killed loses at most one batch, and the next one goes on from there to the same end.
+Profiles and signatures are stored by content, batch by batch, so that a run that is killed loses at
+most one batch. What belongs to the corpus is only read here; :class:`ComparisonChange` says what is
+to be written. Everything is a function of the documents the corpus holds: a run that starts from what
+the last one left ends where a run from nothing ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from corpus_pipeline.deduplication import repository
-from corpus_pipeline.deduplication.boilerplate import TextProfile, boilerplate_lines, removed_lines
-from corpus_pipeline.deduplication.candidates import pair_blocks, verified_pairs
-from corpus_pipeline.deduplication.clusters import ComparedDocument, SignaturePair, duplicate_classes
+import numpy as np
+
+from corpus_pipeline.deduplication.boilerplate import SAMPLE_DOCUMENTS, TextProfile, boilerplate_lines, removed_lines
+from corpus_pipeline.deduplication.change import ComparisonChange, changed_result
+from corpus_pipeline.deduplication.clusters import ComparedDocument, duplicate_classes
 from corpus_pipeline.deduplication.computation import SigningTask, in_batches, profile_batch, sign_batch
 from corpus_pipeline.deduplication.kernels import UInt64
 from corpus_pipeline.deduplication.parameters import ComparisonParameters
-from corpus_pipeline.records import Stage, sha256_hex
-from corpus_pipeline.store import Database, Progress
+from corpus_pipeline.deduplication.search import find_pairs
+from corpus_pipeline.deduplication.signature_store import (
+    Words,
+    known_words,
+    profiles_of,
+    register_signatures,
+    store_profiles,
+    stored_signatures,
+)
+from corpus_pipeline.deduplication.signatures import SignedText
+from corpus_pipeline.deduplication.stored_comparison import StoredComparison
+from corpus_pipeline.records import Stage, canonical_json, sha256_hex
+from corpus_pipeline.store import Connection, Database, Progress
 
-__all__ = ["Comparison", "TextSource", "compare_documents"]
+__all__ = ["Changes", "DocumentText", "TextSource", "compare_corpus", "settings_digest"]
 
-SEARCH_SIGNATURES = 1000
-SEARCH_SHINGLES = 1_000_000
+SETTINGS_VERSION = "2"
+"""Goes up when the same documents and settings give another result."""
+WAVE_BYTES = 64_000_000
+"""Shingles that are stored at once: index pages are written once for many signatures."""
+WAVE_PROFILES = 20_000
 _STAGE = Stage.NEAR_DUPLICATE_CLUSTERS
+
+
+DocumentText = tuple[str, str]
+"""``(document_id, text_sha256)``."""
 
 
 class TextSource(Protocol):
     """Where texts come from."""
 
-    def __call__(self, text_sha256s: Sequence[str], /) -> Iterator[tuple[str, str]]:
-        """``(text_sha256, text)`` of each text asked for, in any order."""
+    def __call__(self, wanted: Sequence[DocumentText], /) -> Iterator[tuple[str, str]]:
+        """``(text_sha256, text)`` of each text asked for, in any order; each is named with a document that has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What the comparison of a corpus found.
+class Changes:
+    """How the documents of a corpus differ from those last compared.
 
     Attributes:
-        documents: In the order given.
-        pairs: Verified pairs of their signatures.
-        computed: Signatures computed now.
-        reused: Signatures that were stored already.
-        boilerplate: Lines taken for boilerplate.
+        new: Documents that are new or have another text.
+        gone: Documents that are no longer there.
     """
 
-    documents: list[ComparedDocument]
-    pairs: list[SignaturePair]
-    computed: int
-    reused: int
-    boilerplate: int
+    new: list[DocumentText]
+    gone: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
     database: Database
     texts: TextSource
+    parameters: ComparisonParameters
     workers: int
     progress: Progress
 
 
-def compare_documents(
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """Documents by the hash of their words, for the words whose documents changed.
+
+    Attributes:
+        before: As they were compared.
+        after: ``(document_id, text_sha256)`` of those there are now.
+    """
+
+    before: list[ComparedDocument]
+    after: dict[str, list[DocumentText]]
+
+
+def settings_digest(parameters: ComparisonParameters, *, remove_boilerplate: bool) -> str:
+    """What decides the result besides the documents."""
+    return sha256_hex(canonical_json([SETTINGS_VERSION, parameters.sha256, remove_boilerplate]))
+
+
+def compare_corpus(
     database: Database,
-    documents: Sequence[tuple[str, str]],
+    corpus: str,
+    changes_of: Callable[[Connection, bool], Changes],
     texts: TextSource,
     parameters: ComparisonParameters,
     *,
     remove_boilerplate: bool,
     workers: int,
     progress: Progress,
-) -> Comparison:
-    """Compares documents with each other and with everything stored under the same parameters.
+) -> ComparisonChange:
+    """Compares what changed in a corpus with everything it holds.
 
     Args:
-        database: Holds profiles, signatures and pairs of earlier runs.
-        documents: ``(document_id, text_sha256)`` of a whole corpus.
+        database: Holds what the last run left.
+        corpus: Slug.
+        changes_of: Reads the changes; its second argument asks for all documents as new ones, because
+            the corpus was never compared or was compared by other settings.
         texts: Gives the texts that have to be read.
         parameters: Shingles, signature, thresholds.
         remove_boilerplate: Take out lines the corpus repeats before shingles are made.
-        workers: Processes for many new texts.
+        workers: Processes for many new texts, threads for many pairs.
         progress: Where work is reported.
     """
-    work = _Work(database, texts, workers, progress)
-    profiles = _profiles(work, sorted({text_sha256 for _, text_sha256 in documents}))
-    compared = [
-        ComparedDocument(document_id, text_sha256, profiles[text_sha256].normalised_sha256)
-        for document_id, text_sha256 in documents
-    ]
-    lines = boilerplate_lines(list(profiles.values())) if remove_boilerplate else None
-    representatives = duplicate_classes(compared)
-    removed = {
-        item.text_sha256: _removed(profiles[item.text_sha256], lines)
-        for item in compared
-        if item.document_id in representatives and profiles[item.text_sha256].word_count >= parameters.shingle_words
-    }
-    ids, computed = _signatures(work, removed, parameters)
-    _search(work, ids, parameters)
+    work = _Work(database, texts, parameters, workers, progress)
+    settings = settings_digest(parameters, remove_boilerplate=remove_boilerplate)
     with database.connection() as connection:
-        pairs = repository.pairs_within(connection, sorted(ids.values()))
-    return Comparison(
-        documents=[
-            ComparedDocument(
-                item.document_id,
-                item.text_sha256,
-                item.normalised_sha256,
-                ids.get(item.text_sha256) if item.document_id in representatives else None,
-            )
-            for item in compared
-        ],
-        pairs=pairs,
-        computed=computed,
-        reused=len(ids) - computed,
-        boilerplate=0 if lines is None else lines.size,
-    )
+        stored = StoredComparison.read(connection, corpus, settings)
+        changes = changes_of(connection, not stored.counts)
+        words = _words(work, connection, changes.new)
+        classes = _changed_classes(stored, changes, words)
+        lines = _boilerplate(connection, stored, classes) if remove_boilerplate else stored.boilerplate[:0]
+        _add_holders(stored, classes, lines)
+        signed, computed = _signatures(work, connection, classes, lines)
+        after = _compared(classes, signed)
+        found = find_pairs(connection, stored, classes.before, after, parameters, workers)
+        return changed_result(
+            stored, classes.before, after, found, parameters,
+            settings_sha256=settings, boilerplate=lines, computed=computed,
+        )  # fmt: skip
 
 
-def _removed(profile: TextProfile, lines: UInt64 | None) -> bytes:
-    return b"" if lines is None else removed_lines(profile, lines).astype("<u8").tobytes()
-
-
-def _profiles(work: _Work, text_sha256s: Sequence[str]) -> dict[str, TextProfile]:
-    """Profiles of all texts; those not stored are computed and stored."""
-    with work.database.connection() as connection:
-        profiles = repository.known_profiles(connection, text_sha256s)
-    missing = [key for key in text_sha256s if key not in profiles]
+def _words(work: _Work, connection: Connection, documents: Iterable[DocumentText]) -> dict[str, Words]:
+    """The words of all texts; profiles that are not stored are computed and stored."""
+    holder = {text: document_id for document_id, text in documents}
+    words = known_words(connection, holder)
+    missing = sorted((document_id, text) for text, document_id in holder.items() if text not in words)
     if not missing:
-        return profiles
+        return words
     work.progress.start(_STAGE, len(missing), "texts to profile")
+    wave: list[TextProfile] = []
     for batch in in_batches(profile_batch, work.texts(missing), length=_length, workers=work.workers):
-        with work.database.connection() as connection:
-            repository.store_profiles(connection, batch)
-        profiles.update((item.text_sha256, item) for item in batch)
+        wave += batch
+        if len(wave) >= WAVE_PROFILES:
+            _store_profiles(work, wave)
+            wave = []
+        words.update((item.text_sha256, Words(item.normalised_sha256, item.word_count)) for item in batch)
         work.progress.advance(len(batch))
-    return profiles
+    _store_profiles(work, wave)
+    return words
+
+
+def _store_profiles(work: _Work, wave: Sequence[TextProfile]) -> None:
+    with work.database.connection() as connection:
+        store_profiles(connection, wave)
 
 
 def _length(item: tuple[str, str]) -> int:
@@ -144,67 +171,102 @@ def _task_length(task: SigningTask) -> int:
     return len(task[1])
 
 
-def _signatures(
-    work: _Work, removed: Mapping[str, bytes], parameters: ComparisonParameters
-) -> tuple[dict[str, int], int]:
-    """Ids of the signatures by text, and how many were computed; ``removed`` is the lines to take out by text."""
-    keys = {text: sha256_hex(f"{parameters.sha256} {text} {lines.hex()}") for text, lines in removed.items()}
-    with work.database.connection() as connection:
-        stored = repository.stored_signatures(connection, sorted(keys.values()))
-    missing = sorted(text for text, key in keys.items() if key not in stored)
+def _changed_classes(stored: StoredComparison, changes: Changes, words: Mapping[str, Words]) -> _Classes:
+    left = {*changes.gone, *(document_id for document_id, _ in changes.new)}
+    by_words: dict[str, list[DocumentText]] = defaultdict(list)
+    for document_id, text in changes.new:
+        by_words[words[text].normalised_sha256].append((document_id, text))
+    touched = {*by_words, *(row.normalised_sha256 for row in stored.documents(left))}
+    before = stored.with_words(touched)
+    for row in before:
+        if row.document_id not in left:
+            by_words[row.normalised_sha256].append((row.document_id, row.text_sha256))
+    return _Classes(before, dict(by_words))
+
+
+def _boilerplate(connection: Connection, stored: StoredComparison, classes: _Classes) -> UInt64:
+    """The lines to take out, decided from the first documents of the corpus by the hash of their words."""
+    touched = {*classes.after, *(row.normalised_sha256 for row in classes.before)}
+    firsts = stored.smallest_classes(touched, SAMPLE_DOCUMENTS)
+    firsts += [(words, min(text for _, text in documents)) for words, documents in classes.after.items()]
+    sample = [text for _, text in sorted(firsts)[:SAMPLE_DOCUMENTS]]
+    return boilerplate_lines(list(profiles_of(connection, sample)))
+
+
+def _add_holders(stored: StoredComparison, classes: _Classes, lines: UInt64) -> None:
+    """Adds the documents from which other lines are to be taken out than before.
+
+    They are found by reading the lines of all documents. That is only done when a line has become
+    boilerplate or ceased to be, and then a fair share of all documents has to be signed anew.
+    """
+    flipped = np.setxor1d(stored.boilerplate, lines)
+    if not flipped.size:
+        return
+    touched = {*classes.after, *(row.normalised_sha256 for row in classes.before)}
+    holders = {
+        item.normalised_sha256
+        for item in stored.profiles()
+        if item.normalised_sha256 not in touched
+        and np.isin(item.line_digests, flipped).any()
+        and not np.array_equal(removed_lines(item, stored.boilerplate), removed_lines(item, lines))
+    }
+    rows = stored.with_words(holders)
+    classes.before.extend(rows)
+    for row in rows:
+        classes.after.setdefault(row.normalised_sha256, []).append((row.document_id, row.text_sha256))
+
+
+def _signatures(work: _Work, connection: Connection, classes: _Classes, lines: UInt64) -> tuple[dict[str, int], int]:
+    """Signature of the text of each representative that has enough words, and how many were computed."""
+    holder = {text: document_id for document_id, text in map(min, classes.after.values())}
+    found = known_words(connection, holder)
+    enough = [text for text in holder if found[text].word_count >= work.parameters.shingle_words]
+    removed = dict.fromkeys(enough, b"")
+    if lines.size:
+        for item in profiles_of(connection, enough):
+            removed[item.text_sha256] = removed_lines(item, lines).astype("<u8").tobytes()
+    prefix = work.parameters.sha256
+    keys = {text: bytes.fromhex(sha256_hex(f"{prefix} {text} {out.hex()}")) for text, out in removed.items()}
+    with work.database.connection() as other:
+        ids = stored_signatures(other, keys.values())
+    missing = sorted((holder[text], text) for text, key in keys.items() if key not in ids)
     if missing:
         work.progress.start(_STAGE, len(missing), "signatures to compute")
-        _register(work, missing, keys, removed, parameters)
-        with work.database.connection() as connection:
-            stored |= repository.stored_signatures(connection, [keys[text] for text in missing])
-    return {text: stored[key] for text, key in keys.items()}, len(missing)
+        for wave in _signed_waves(work, missing, keys, removed):
+            with work.database.connection() as other:
+                ids |= register_signatures(other, wave)
+    return {text: ids[key] for text, key in keys.items()}, len(missing)
 
 
-def _register(
-    work: _Work,
-    missing: Sequence[str],
-    keys: Mapping[str, str],
-    removed: Mapping[str, bytes],
-    parameters: ComparisonParameters,
-) -> None:
-    text_of = {keys[text]: text for text in missing}
-    tasks = ((keys[sha], text, removed[sha], parameters) for sha, text in work.texts(missing))
+def _signed_waves(
+    work: _Work, missing: Sequence[DocumentText], keys: Mapping[str, bytes], removed: Mapping[str, bytes]
+) -> Iterator[list[SignedText]]:
+    tasks = ((keys[sha], text, removed[sha], work.parameters) for sha, text in work.texts(missing))
+    wave: list[SignedText] = []
+    size = 0
     for batch in in_batches(sign_batch, tasks, length=_task_length, workers=work.workers):
-        with work.database.connection() as connection:
-            signatures = {key: (text_of[key], signature) for key, signature in batch}
-            repository.register_signatures(connection, signatures, parameters)
+        wave += batch
+        size += sum(len(item.shingles) for item in batch)
         work.progress.advance(len(batch))
+        if size >= WAVE_BYTES:
+            yield wave
+            wave, size = [], 0
+    yield wave
 
 
-def _search(work: _Work, ids: Mapping[str, int], parameters: ComparisonParameters) -> None:
-    """Finds and verifies the pairs of every signature that was not searched yet."""
-    with work.database.connection() as connection:
-        sizes = repository.unsearched_sizes(connection, sorted(set(ids.values())))
-    if not sizes:
-        return
-    pending = set(sizes)
-    work.progress.start(_STAGE, len(pending), "signatures to compare")
-    for batch in _search_batches(sizes):
-        with work.database.connection() as connection:
-            searched = repository.unsearched_signatures(connection, batch)
-            pairs, pair_sizes = repository.candidate_pairs(connection, searched, pending, parameters)
-            for block in pair_blocks(sorted(pairs), pair_sizes):
-                sets = repository.shingle_sets(connection, {side for pair in block for side in pair})
-                repository.store_pairs(connection, verified_pairs(block, sets, parameters))
-            repository.mark_searched(connection, batch)
-        pending.difference_update(batch)
-        work.progress.advance(len(batch))
-
-
-def _search_batches(sizes: Mapping[int, int]) -> Iterator[list[int]]:
-    """Signatures in order, in lists of bounded number and total shingles."""
-    batch: list[int] = []
-    total = 0
-    for signature_id in sorted(sizes):
-        batch.append(signature_id)
-        total += sizes[signature_id]
-        if len(batch) >= SEARCH_SIGNATURES or total >= SEARCH_SHINGLES:
-            yield batch
-            batch, total = [], 0
-    if batch:
-        yield batch
+def _compared(classes: _Classes, signed: Mapping[str, int]) -> list[ComparedDocument]:
+    rows = [
+        ComparedDocument(document_id, text, words)
+        for words, documents in classes.after.items()
+        for document_id, text in documents
+    ]
+    representatives = duplicate_classes(rows)
+    return [
+        ComparedDocument(
+            row.document_id,
+            row.text_sha256,
+            row.normalised_sha256,
+            signed.get(row.text_sha256) if row.document_id in representatives else None,
+        )
+        for row in rows
+    ]

@@ -16,7 +16,7 @@ from typing import TypeVar
 from corpus_pipeline.deduplication.boilerplate import TextProfile, profile, without_lines
 from corpus_pipeline.deduplication.kernels import kernels
 from corpus_pipeline.deduplication.parameters import ComparisonParameters
-from corpus_pipeline.deduplication.signatures import Signature, sign
+from corpus_pipeline.deduplication.signatures import SignedText, signed_texts
 
 __all__ = ["SigningTask", "batches", "in_batches", "profile_batch", "sign_batch"]
 
@@ -28,7 +28,7 @@ BATCH_CHARS = 4_000_000
 POOL_BATCHES = 4
 """Fewer batches than this are not worth starting processes for."""
 
-SigningTask = tuple[str, str, bytes, ComparisonParameters]
+SigningTask = tuple[bytes, str, bytes, ComparisonParameters]
 """Key of the signature, the whole text, the digests of the lines to remove (8 bytes each), the parameters."""
 
 
@@ -37,9 +37,10 @@ def profile_batch(batch: Sequence[tuple[str, str]]) -> list[TextProfile]:
     return [profile(text_sha256, text) for text_sha256, text in batch]
 
 
-def sign_batch(batch: Sequence[SigningTask]) -> list[tuple[str, Signature]]:
-    """Signatures by key."""
-    return [(key, sign(without_lines(text, removed), parameters)) for key, text, removed, parameters in batch]
+def sign_batch(batch: Sequence[SigningTask]) -> list[SignedText]:
+    """Signatures of texts with one set of parameters."""
+    texts = [(key, without_lines(text, removed)) for key, text, removed, _ in batch]
+    return signed_texts(texts, batch[0][3])
 
 
 def batches(items: Iterable[Item], length: Callable[[Item], int]) -> Iterator[list[Item]]:

@@ -15,11 +15,26 @@ import numpy.typing as npt
 
 from corpus_pipeline.deduplication.normalisation import UNSPACED_RANGES
 
-__all__ = ["Kernels", "UInt8", "UInt32", "UInt64", "kernels", "shingle_hash32", "shingle_hash64", "word_classes"]
+__all__ = [
+    "Bools",
+    "Int32",
+    "Int64",
+    "Kernels",
+    "UInt8",
+    "UInt32",
+    "UInt64",
+    "kernels",
+    "shingle_hash32",
+    "shingle_hash64",
+    "word_classes",
+]
 
 UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
 UInt64 = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
 
 _MASK = (1 << 64) - 1
 _WORD_SEED = 0x9E3779B97F4A7C15
@@ -36,6 +51,7 @@ class Kernels(NamedTuple):
     shingle_hashes: Callable[[UInt64, int], UInt64]
     minimum_permutations: Callable[[UInt64, UInt32, UInt32], UInt32]
     shared_counts: Callable[[UInt64, npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]], Any]
+    sharing_pairs: Callable[..., Any]
 
 
 def _word_hashes(code_points: UInt32, classes: UInt8) -> UInt64:
@@ -123,6 +139,60 @@ def _shared_counts(
     return shared
 
 
+def _sharing_pairs(
+    searched: Int32,
+    bucket_ends: Int64,
+    buckets: Int32,
+    starts: Int64,
+    members: Int32,
+    limit: int,
+    mutual: Bools,
+    needed: tuple[Bools, Int32, Int32],
+) -> tuple[Int32, Int32]:
+    """Pairs that share enough buckets, each once.
+
+    Args:
+        searched: Sets to look up, ascending.
+        bucket_ends: The buckets of ``searched[i]`` are ``buckets[bucket_ends[i]:bucket_ends[i + 1]]``.
+        buckets: Buckets of all searched sets, one after the other.
+        starts: Members of bucket ``b`` are ``members[starts[b]:starts[b + 1]]``.
+        members: Sets by bucket.
+        limit: A bucket with more members counts for nothing.
+        mutual: Sets that are searched and members too: of two of them only the later finds the earlier.
+        needed: Which sets are sparse; shared buckets needed where both are dense; and where one is sparse.
+    """
+    sparse, dense_needed, sparse_needed = needed
+    counts = np.zeros(sparse.size, dtype=np.int32)
+    seen = np.empty(sparse.size, dtype=np.int32)
+    left, right = np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.int32)
+    found = 0
+    for position in range(searched.size):
+        one = searched[position]
+        number = 0
+        for entry in range(bucket_ends[position], bucket_ends[position + 1]):
+            bucket = buckets[entry]
+            if starts[bucket + 1] - starts[bucket] > limit:
+                continue
+            for member in range(starts[bucket], starts[bucket + 1]):
+                other = members[member]
+                if other == one or (other > one and mutual[other]):
+                    continue
+                if counts[other] == 0:
+                    seen[number] = other
+                    number += 1
+                counts[other] += 1
+        while left.size < found + number:
+            left, right = np.append(left, left), np.append(right, right)
+        for index in range(number):
+            other = seen[index]
+            rate = sparse_needed if sparse[one] or sparse[other] else dense_needed
+            if counts[other] >= min(rate[one], rate[other]):
+                left[found], right[found] = one, other
+                found += 1
+            counts[other] = 0
+    return left[:found].copy(), right[:found].copy()
+
+
 @cache
 def kernels() -> Kernels:
     """The compiled kernels of this process."""
@@ -135,7 +205,11 @@ def kernels() -> Kernels:
             return numba.njit(nogil=True)(function)
 
     return Kernels(
-        compiled(_word_hashes), compiled(_shingle_hashes), compiled(_minimum_permutations), compiled(_shared_counts)
+        compiled(_word_hashes),
+        compiled(_shingle_hashes),
+        compiled(_minimum_permutations),
+        compiled(_shared_counts),
+        compiled(_sharing_pairs),
     )
 
 

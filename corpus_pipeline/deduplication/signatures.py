@@ -9,20 +9,28 @@ themselves unless two different shingles of the two texts share a hash, which fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from corpus_pipeline.deduplication.kernels import UInt32, UInt64, kernels, word_classes
+from corpus_pipeline.deduplication.kernels import Int64, UInt32, UInt64, kernels, word_classes
 from corpus_pipeline.deduplication.normalisation import folded
 from corpus_pipeline.deduplication.parameters import DENSE_RATE, DENSE_SHINGLES, SPARSE_RATE, ComparisonParameters
 
-__all__ = ["ContainmentSketch", "Signature", "band_keys", "containment_sketch", "minhash", "shingle_set", "sign"]
-
-Int64 = npt.NDArray[np.int64]
+__all__ = [
+    "ContainmentSketch",
+    "Signature",
+    "SignedText",
+    "band_keys",
+    "containment_sketch",
+    "minhash",
+    "shingle_set",
+    "sign",
+    "signed_texts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +137,45 @@ def containment_sketch(shingles: UInt64, parameters: ComparisonParameters) -> Co
     sparse = dense[dense % np.uint64(SPARSE_RATE) == 0]
     keys = dense if shingles.size <= DENSE_SHINGLES else sparse
     return ContainmentSketch((keys ^ _salt(parameters)).view(np.int64), dense.size, sparse.size)
+
+
+class SignedText(NamedTuple):
+    """A signature as it is stored and sent between processes: arrays as little-endian bytes.
+
+    Attributes:
+        key: Of text, removed lines and parameters, 32 bytes.
+        shingles: Sorted distinct shingle hashes, 64-bit.
+        band_keys: One for each band, 64-bit.
+        shingle_keys: Sampled shingles, 64-bit.
+        dense_count: Shingles that are keys at the dense rate.
+        sparse_count: Shingles that are keys at the sparse rate.
+    """
+
+    key: bytes
+    shingles: bytes
+    band_keys: bytes
+    shingle_keys: bytes
+    dense_count: int
+    sparse_count: int
+
+
+def signed_texts(texts: Sequence[tuple[bytes, str]], parameters: ComparisonParameters) -> list[SignedText]:
+    """Signatures of ``(key, text)`` pairs with what they are found by."""
+    signatures = [sign(text, parameters) for _, text in texts]
+    if not signatures:
+        return []
+    bands = band_keys(np.stack([signature.minima for signature in signatures]), parameters).astype("<i8", copy=False)
+    signed = []
+    for (key, _), signature, band in zip(texts, signatures, bands, strict=True):
+        sketch = containment_sketch(signature.shingles, parameters)
+        signed.append(
+            SignedText(
+                key,
+                signature.shingles.astype("<u8", copy=False).tobytes(),
+                band.tobytes(),
+                sketch.keys.astype("<i8", copy=False).tobytes(),
+                sketch.dense_count,
+                sketch.sparse_count,
+            )
+        )
+    return signed

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from corpus_pipeline.conversion import converted_documents, documents
+from corpus_pipeline.conversion import converted_documents
 from corpus_pipeline.deduplication import repository
-from corpus_pipeline.deduplication.clusters import form_clusters, form_edges
-from corpus_pipeline.deduplication.comparison import Comparison, compare_documents
+from corpus_pipeline.deduplication.change import ComparisonChange
+from corpus_pipeline.deduplication.comparison import DocumentText, compare_corpus
+from corpus_pipeline.deduplication.cross_corpus import update_cross_corpus_edges
 from corpus_pipeline.deduplication.parameters import comparison_parameters
-from corpus_pipeline.records import (
-    Document,
-    DuplicateCluster,
-    DuplicateEdge,
-    DuplicateKind,
-    Stage,
-    canonical_json,
-    sha256_hex,
-)
-from corpus_pipeline.store import StageContext, StageResult, open_stage
+from corpus_pipeline.deduplication.signature_store import delete_abandoned_signatures
+from corpus_pipeline.records import Stage, canonical_json, sha256_hex
+from corpus_pipeline.store import Connection, StageContext, StageResult, open_stage
 
 __all__ = ["cluster_corpus"]
+
+READ_TEXTS = 1000
 
 
 def cluster_corpus(context: StageContext) -> StageResult:
     """Finds the copies among the documents of a corpus, and their copies in other corpora.
 
-    Computes profiles and signatures of new texts only, and looks up candidates of new signatures
-    only, yet among everything stored. Edges and clusters are then formed anew from all verified
-    pairs of the corpus, so that they are the same as from nothing.
+    Only documents that changed are looked at: their profiles and signatures are computed, their candidates
+    looked up among everything the corpus holds, and edges and clusters formed anew for what they are joined
+    to. The result is that of a run from nothing.
 
     Raises:
         UpstreamMissingError: The documents were not converted yet.
@@ -37,55 +33,49 @@ def cluster_corpus(context: StageContext) -> StageResult:
     corpus, settings = context.spec.slug, context.spec.deduplication
     parameters = comparison_parameters(settings)
     with open_stage(context, Stage.NEAR_DUPLICATE_CLUSTERS) as run:
-        with context.database.connection() as connection:
-            held = documents(connection, corpus)
-        comparison = compare_documents(
+        change = compare_corpus(
             context.database,
-            [(document.document_id, document.text_sha256) for document in held],
-            lambda keys: _texts(context, held, keys),
+            corpus,
+            lambda connection, everything: repository.changed_documents(connection, corpus, everything=everything),
+            lambda wanted: _texts(context, wanted),
             parameters,
             remove_boilerplate=settings.remove_boilerplate,
             workers=context.settings.worker_count,
             progress=context.progress,
         )
-        edges = form_edges(comparison.documents, comparison.pairs, parameters)
-        clusters = form_clusters(corpus, comparison.documents, edges)
-        output = sha256_hex(canonical_json([run.input_sha256, context.spec.digest("deduplication"), edges, clusters]))
-        counts = _counts(comparison, edges, clusters)
-        with run.commit(output_sha256=output, counts=counts) as connection:
-            repository.replace_comparison(connection, corpus, comparison.documents, edges, clusters)
-            counts["cross_corpus_edges"] = repository.replace_cross_corpus_edges(connection, corpus, parameters)
+        combined = [run.input_sha256, context.spec.digest("deduplication"), change.combination.sha256]
+        counts: dict[str, int | float | str] = {}
+        with run.commit(output_sha256=sha256_hex(canonical_json(combined)), counts=counts) as connection:
+            repository.store_change(connection, change)
+            crossing = update_cross_corpus_edges(connection, change, parameters, context.settings.worker_count)
+            counts |= _counts(connection, change) | {"cross_corpus_edges": crossing}
         with context.database.connection() as connection:
-            repository.delete_abandoned_signatures(connection)
+            delete_abandoned_signatures(connection)
     return run.result
 
 
-def _texts(context: StageContext, held: Sequence[Document], text_sha256s: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Texts by hash, each read once from the first document that has it."""
-    first: dict[str, Document] = {}
-    for document in held:
-        first.setdefault(document.text_sha256, document)
-    with context.database.connection() as connection:
-        for document, converted in converted_documents(connection, [first[key] for key in text_sha256s]):
-            yield document.text_sha256, converted.text
+def _texts(context: StageContext, wanted: Sequence[DocumentText]) -> Iterator[tuple[str, str]]:
+    """Texts by hash, read in batches."""
+    for start in range(0, len(wanted), READ_TEXTS):
+        some = [document_id for document_id, _ in wanted[start : start + READ_TEXTS]]
+        with context.database.connection() as connection:
+            found = repository.documents_by_id(connection, context.spec.slug, some)
+            for document, converted in converted_documents(connection, found):
+                yield document.text_sha256, converted.text
 
 
-def _counts(
-    comparison: Comparison, edges: Sequence[DuplicateEdge], clusters: Sequence[DuplicateCluster]
-) -> dict[str, int | float | str]:
-    kinds = [edge.kind for edge in edges]
-    total = len(comparison.documents)
-    copies = sum(len(cluster.members) - 1 for cluster in clusters)
+def _counts(connection: Connection, change: ComparisonChange) -> dict[str, int | float | str]:
+    figures = repository.duplicate_figures(connection, change.corpus)
+    sizes = repository.cluster_sizes(connection, change.corpus)
+    copies = sum((size - 1) * clusters for size, clusters in sizes.items())
+    signatures = figures.pop("signatures")
     return {
-        "documents": total,
-        "signatures_computed": comparison.computed,
-        "signatures_reused": comparison.reused,
-        "boilerplate_lines": comparison.boilerplate,
-        "exact_duplicates": kinds.count(DuplicateKind.EXACT),
-        "near_duplicates": kinds.count(DuplicateKind.NEAR),
-        "contained": kinds.count(DuplicateKind.CONTAINED),
-        "clusters": len(clusters),
-        "largest_cluster": max((len(cluster.members) for cluster in clusters), default=0),
-        "duplicate_ratio": round(copies / total, 6) if total else 0.0,
-        "cross_corpus_edges": 0,
+        **figures,
+        "signatures_computed": change.computed,
+        "signatures_reused": signatures - change.computed,
+        "candidates_compared": change.verified,
+        "boilerplate_lines": change.boilerplate.size,
+        "clusters": sum(sizes.values()),
+        "largest_cluster": max(sizes, default=0),
+        "duplicate_ratio": round(copies / figures["documents"], 6) if figures["documents"] else 0.0,
     }

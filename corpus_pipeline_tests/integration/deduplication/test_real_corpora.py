@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from corpus_pipeline.deduplication.clusters import form_clusters, form_edges
-from corpus_pipeline.deduplication.comparison import compare_documents
+from corpus_pipeline.deduplication.comparison import Changes, compare_corpus
 from corpus_pipeline.deduplication.normalisation import words
 from corpus_pipeline.deduplication.parameters import comparison_parameters
 from corpus_pipeline.records import DuplicateCluster, DuplicateEdge, DuplicateKind, sha256_hex
@@ -23,22 +21,18 @@ Found = tuple[list[DuplicateEdge], list[DuplicateCluster]]
 
 def compare(database: Database, texts: dict[str, str], spec: DeduplicationSpec) -> Found:
     by_sha256 = {sha256_hex(text): text for text in texts.values()}
-
-    def read(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        return ((key, by_sha256[key]) for key in keys)
-
     parameters = comparison_parameters(spec)
-    comparison = compare_documents(
+    change = compare_corpus(
         database,
-        sorted((name, sha256_hex(text)) for name, text in texts.items()),
-        read,
+        "c",
+        lambda *_: Changes(sorted((name, sha256_hex(text)) for name, text in texts.items()), []),
+        lambda wanted: ((key, by_sha256[key]) for _, key in wanted),
         parameters,
         remove_boilerplate=spec.remove_boilerplate,
         workers=1,
         progress=SilentProgress(),
     )
-    edges = form_edges(comparison.documents, comparison.pairs, parameters)
-    return edges, form_clusters("c", comparison.documents, edges)
+    return sorted(change.edges_after, key=lambda edge: (edge.left_id, edge.right_id)), change.clusters_after
 
 
 def jaccard(left: str, right: str, size: int) -> tuple[float, float]:

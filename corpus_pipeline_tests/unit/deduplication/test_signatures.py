@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from datasketch import MinHash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus_pipeline.deduplication.candidates import SketchSize, may_contain, pair_blocks, verified_pairs
+from corpus_pipeline.deduplication.candidates import sharing_pairs
 from corpus_pipeline.deduplication.clusters import SignaturePair
 from corpus_pipeline.deduplication.kernels import shingle_hash32, shingle_hash64
 from corpus_pipeline.deduplication.normalisation import words
 from corpus_pipeline.deduplication.parameters import comparison_parameters
 from corpus_pipeline.deduplication.signatures import band_keys, containment_sketch, shingle_set, sign
+from corpus_pipeline.deduplication.sketches import Keys, Sketches
+from corpus_pipeline.deduplication.verification import Verifier, pair_blocks, shared_counts
 from corpus_pipeline.registry import DeduplicationSpec
 
 PARAMETERS = comparison_parameters(DeduplicationSpec())
@@ -52,7 +56,8 @@ def test_verified_jaccard_is_that_of_the_word_sets(left: str, right: str, size: 
     spec = DeduplicationSpec(shingle_words=size, threshold=0.3, containment_threshold=0.5)
     first, second = shingles_of(left, size), shingles_of(right, size)
     sets = {1: shingle_set(left, size), 2: shingle_set(right, size)}
-    found = verified_pairs([(1, 2)], sets, comparison_parameters(spec)) if first and second else []
+    verifier = Verifier(lambda _: sets, {key: found.size for key, found in sets.items()}, comparison_parameters(spec))
+    found = verifier.alike([(1, 2)]) if first and second else []
     shared = len(first & second)
     jaccard = shared / len(first | second) if first and second else 0.0
     contained = shared / min(len(first), len(second)) if first and second else 0.0
@@ -96,21 +101,60 @@ def test_pairs_of_any_size_share_keys_at_the_sparser_rate() -> None:
                 assert shared == (smaller.dense_count if other <= 256 else smaller.sparse_count)
 
 
-def test_containment_candidates_are_decided_by_the_pair_alone() -> None:
-    dense, sparse = SketchSize(200, 50, 12), SketchSize(4000, 1000, 250)
-    assert may_contain(dense, dense, 25)
-    assert not may_contain(dense, dense, 24)
-    assert may_contain(dense, sparse, 6)
-    assert not may_contain(sparse, dense, 5)
-    assert not may_contain(SketchSize(8, 0, 0), sparse, 0)
+def sketches(*sizes: tuple[int, int, int]) -> Sketches:
+    """Signatures 1, 2, …: distinct shingles, dense and sparse keys of each."""
+    rows = [
+        {"signature_id": n, "signature_sha256": bytes([n]), "shingle_count": s, "dense_keys": d, "sparse_keys": p}
+        for n, (s, d, p) in enumerate(sizes, 1)
+    ]
+    return Sketches.of(rows, with_keys=False)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "shared", "expected"),
+    [
+        ((200, 50, 12), (200, 50, 12), 25, True),
+        ((200, 50, 12), (200, 50, 12), 24, False),
+        ((200, 50, 12), (4000, 1000, 250), 6, True),
+        ((4000, 1000, 250), (200, 50, 12), 5, False),
+        ((8, 0, 0), (4000, 1000, 250), 0, False),
+        ((8, 0, 0), (4000, 1000, 250), 1, True),
+    ],
+)
+def test_containment_candidates_share_half_of_the_smaller_sample(
+    left: tuple[int, int, int], right: tuple[int, int, int], shared: int, expected: bool
+) -> None:
+    both = sketches(left, right)
+    keys = np.arange(shared)
+    samples = Keys(np.concatenate((keys, keys)), np.repeat(np.array([1, 2]), shared))
+    own = replace(both, samples=samples)
+    found = sharing_pairs(own, both, Keys.none(), samples, np.ones(2, dtype=np.bool_))
+    assert found == ({(1, 2)} if expected else set())
 
 
 def test_blocks_hold_every_pair_once_within_the_limit() -> None:
-    sizes = {number: SketchSize(10, 3, 1) for number in range(30)}
+    sizes = dict.fromkeys(range(30), 10)
     pairs = [(left, right) for left in range(30) for right in range(left + 1, 30)]
     blocks = list(pair_blocks(pairs, sizes, limit=60))
     assert [pair for block in blocks for pair in block] == pairs
     assert all(10 * len({side for pair in block for side in pair}) <= 60 for block in blocks)
+
+
+def test_a_pair_is_verified_once() -> None:
+    sets = {1: shingle_set("one two three four five six", 5), 2: shingle_set("one two three four five six seven", 5)}
+    reads = []
+    verifier = Verifier(lambda ids: reads.append(ids) or sets, {1: 2, 2: 3}, PARAMETERS)
+    assert verifier.alike([(1, 2)]) == verifier.alike([(1, 2), (1, 2)])
+    assert (len(reads), verifier.verified) == (1, 1)
+
+
+def test_threads_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from corpus_pipeline.deduplication import verification
+
+    monkeypatch.setattr(verification, "THREAD_PAIRS", 3)
+    sets = {n: np.arange(n, 40 + n, dtype=np.uint64) for n in range(12)}
+    pairs = [(left, right) for left in range(12) for right in range(left + 1, 12)]
+    assert shared_counts(pairs, sets, 3).tolist() == [40 - (right - left) for left, right in pairs]
 
 
 @pytest.mark.parametrize("shared", [1, 50, 100])
