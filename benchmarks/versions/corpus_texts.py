@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import os
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from corpus_pipeline.records import Document, sha256_hex
-from corpus_pipeline.registry import CorpusSpec, SourceSpec
+from corpus_pipeline.conversion import CATALOGUE, ConversionJob
+from corpus_pipeline.conversion.single_file import convert_file
+from corpus_pipeline.records import ConvertedDocument, Document, sha256_hex
+from corpus_pipeline.registry import ConversionSpec, CorpusSpec, SourceSpec
 from corpus_pipeline.versions.claims import DocumentEvidence
-from corpus_pipeline.versions.extraction import extract_evidence
+from corpus_pipeline.versions.extraction import evidence_of, extract_evidence
 
 
 def spec_of(slug: str) -> CorpusSpec:
@@ -17,16 +20,46 @@ def spec_of(slug: str) -> CorpusSpec:
     return CorpusSpec(slug=slug, base_folder=Path(), owner="benchmark", source=SourceSpec(url="."))
 
 
-def first_heading(text: str) -> str | None:
-    """Title of a Markdown text: its first heading, in either style."""
-    found = re.search(r"^(?:#+ +(?P<hashes>.+)|(?P<ruled>\S.*)\n[=-]{3,} *)$", text, re.MULTILINE)
-    return (found["hashes"] or found["ruled"]).strip(" #*_") if found else None
+def converted_files(paths: Sequence[Path]) -> dict[str, ConvertedDocument]:
+    """Files by name, really converted; ``$CORPUS_CONVERTED`` names a folder that keeps them for the next run."""
+    cache = Path(os.environ["CORPUS_CONVERTED"]) if "CORPUS_CONVERTED" in os.environ else None
+    found = {}
+    for path in sorted(paths):
+        kept = cache / f"{path.name}.json" if cache else None
+        if kept and kept.is_file():
+            found[path.name] = ConvertedDocument.model_validate_json(kept.read_text(encoding="utf-8"))
+            continue
+        found[path.name] = convert(path)
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(found[path.name].model_dump_json(), encoding="utf-8")
+    return found
+
+
+def convert(path: Path) -> ConvertedDocument:
+    """A file as the conversion stage would convert it, in this process."""
+    job = ConversionJob(
+        key=path.name,
+        path=str(path),
+        extension=path.suffix.lstrip("."),
+        requested="auto",
+        targets={name: entry.target for name, entry in CATALOGUE.items()},
+        limits=ConversionSpec().limits.model_dump(),
+    )
+    outcome = convert_file(job)
+    if outcome.reason:
+        raise SystemExit(f"{path}: {outcome.reason}: {outcome.message}")
+    return ConvertedDocument.model_validate_json(zlib.decompress(outcome.content))
 
 
 def read(
-    slug: str, texts: Mapping[str, str], *, titles: Mapping[str, str | None] | None = None
+    slug: str, texts: Mapping[str, str], *, converted: Mapping[str, ConvertedDocument] | None = None
 ) -> tuple[list[Document], dict[str, DocumentEvidence]]:
-    """Documents and their evidence by path."""
+    """Documents and their evidence by path.
+
+    Args:
+        converted: The structured documents, where titles and headings matter.
+    """
     documents, evidence = [], {}
     for path, text in sorted(texts.items()):
         sha = sha256_hex(path + text)
@@ -48,7 +81,7 @@ def read(
                 char_count=len(text),
             )
         )
-        evidence[sha] = extract_evidence(text, title=(titles or {}).get(path))
+        evidence[sha] = evidence_of(converted[path]) if converted else extract_evidence(text)
     return documents, evidence
 
 

@@ -15,14 +15,15 @@ import os
 import sys
 from collections import defaultdict
 from datetime import date
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from corpus_texts import first_heading, read, scores, spec_of
+from corpus_texts import converted_files, read, scores, spec_of
 
-from corpus_pipeline.records import DuplicateEdge, DuplicateKind, sha256_hex
+from corpus_pipeline.records import ConvertedDocument, DuplicateEdge, DuplicateKind, sha256_hex
 from corpus_pipeline.versions import Resolution, resolve
 
 THRESHOLD = 0.8
@@ -32,8 +33,9 @@ def measure(folder: Path, as_of: date, *, random_names: bool, threshold: float =
     """Pairwise membership, latest versions and order."""
     truth = [json.loads(line) for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
     name = {row["file"]: f"{sha256_hex(row['file'])[:16]}.md" if random_names else row["file"] for row in truth}
-    texts = {name[file]: (folder / "docs" / file).read_text(encoding="utf-8") for file in name}
-    documents, evidence = read("terms", texts, titles={path: first_heading(text) for path, text in texts.items()})
+    converted = {name[file]: document for file, document in documents_of(folder).items()}
+    texts = {path: document.text for path, document in converted.items()}
+    documents, evidence = read("terms", texts, converted=converted)
     edges = _edges(folder / "jaccard_pairs.tsv", name, threshold)
     resolution = resolve(documents, evidence, [], edges, spec_of("terms"), as_of)
     families = defaultdict(list)
@@ -53,6 +55,12 @@ def measure(folder: Path, as_of: date, *, random_names: bool, threshold: float =
         "for_review": sum(one.needs_review for one in resolution.decisions),
         "duplicates_suppressed": sum(one.exclusion_reason == "duplicate" for one in resolution.decisions),
     }
+
+
+@cache
+def documents_of(folder: Path) -> dict[str, ConvertedDocument]:
+    """Every file, really converted, by name."""
+    return converted_files(list((folder / "docs").glob("*.md")))
 
 
 def _id(path: str) -> str:

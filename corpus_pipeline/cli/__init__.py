@@ -4,7 +4,31 @@ Not here: any decision about documents (the rooms) and what a run consists of (`
 which loads Dagster and is imported by the commands that need it, when they run).
 """
 
-from corpus_pipeline.cli import configure, decisions, dev, evidence, ingest, publication, review, search
+from corpus_pipeline.cli import (
+    audit,
+    configure,
+    decisions,
+    dev,
+    evidence,
+    families,
+    ingest,
+    publication,
+    review,
+    search,
+)
 from corpus_pipeline.cli.app import app, main
 
-__all__ = ["app", "configure", "decisions", "dev", "evidence", "ingest", "main", "publication", "review", "search"]
+__all__ = [
+    "app",
+    "audit",
+    "configure",
+    "decisions",
+    "dev",
+    "evidence",
+    "families",
+    "ingest",
+    "main",
+    "publication",
+    "review",
+    "search",
+]

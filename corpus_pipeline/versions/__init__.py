@@ -11,11 +11,13 @@ from corpus_pipeline.versions.canonical import SOURCE_CLASS_AUTHORITY
 from corpus_pipeline.versions.claims import EXTRACTOR_VERSION, Claim, ClaimKind, DocumentEvidence
 from corpus_pipeline.versions.conflicts import ConflictKind, VersionConflict
 from corpus_pipeline.versions.extraction import extract_evidence
+from corpus_pipeline.versions.history import DayState, HeldDecision, states_on
 from corpus_pipeline.versions.repository import (
     current_version,
+    held_decisions,
     version_conflicts,
     version_decisions,
-    version_decisions_known_on,
+    version_decisions_on,
     version_relations,
 )
 from corpus_pipeline.versions.resolution import resolve_corpus
@@ -29,15 +31,19 @@ __all__ = [
     "Claim",
     "ClaimKind",
     "ConflictKind",
+    "DayState",
     "DocumentEvidence",
+    "HeldDecision",
     "Resolution",
     "VersionConflict",
     "current_version",
     "extract_evidence",
+    "held_decisions",
     "resolve",
     "resolve_corpus",
+    "states_on",
     "version_conflicts",
     "version_decisions",
-    "version_decisions_known_on",
+    "version_decisions_on",
     "version_relations",
 ]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 __all__ = ["EXTRACTOR_VERSION", "Claim", "ClaimKind", "DocumentEvidence"]
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Raise it when extraction changes: all evidence is then read anew."""
 
 
@@ -56,6 +56,10 @@ class DocumentEvidence(BaseModel):
         dated: Date of issue or last change, from a field or a line such as ``Last updated``.
         title: Title field, else the converted document's title.
         normalised_sha256: Hash of the normalised text: equal for exact copies across formats.
+        period_end: Last day of the period that a report says it is for; ``period_quote`` holds the words.
+        organisation: Who issued it, where a field or the cover of a filing says so.
+        kind: Kind of document, such as ``privacy``; empty when the text shows none.
+        profile: Names and addresses the text uses most, with their shares: who it speaks for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,3 +73,8 @@ class DocumentEvidence(BaseModel):
     dated: date | None = None
     title: str | None = None
     normalised_sha256: str = ""
+    period_end: date | None = None
+    period_quote: str = ""
+    organisation: str | None = None
+    kind: str = ""
+    profile: tuple[tuple[str, float], ...] = ()

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date
+from itertools import islice
 
+from corpus_pipeline.records import BlockKind, ConvertedDocument
 from corpus_pipeline.versions.claims import DocumentEvidence
 from corpus_pipeline.versions.dates import DATE_PATTERN, first_date, parse_date
 from corpus_pipeline.versions.headers import header_claims, read_header
+from corpus_pipeline.versions.periods import stated_period
+from corpus_pipeline.versions.profiles import document_kind, name_profile, stated_organisation
 from corpus_pipeline.versions.sentences import sentence_claims
 
-__all__ = ["extract_evidence"]
+__all__ = ["evidence_of", "extract_evidence"]
 
 DATED_CHARS = 3000
+FIRST_HEADINGS = 4
 _DATED_LINE = re.compile(
     r"\b(?P<what>"
     r"last (?:updated|modified|revised|reviewed|changed)|effective(?: date| as of| from| on)?|updated(?: on)?"
@@ -23,12 +29,39 @@ _DATED_LINE = re.compile(
 _CODE = re.compile(r"^(?P<prefix>[A-Z]{2,12})[- /]?(?P<number>\d[\d.-]*[a-z]?)\b")
 
 
-def extract_evidence(text: str, *, title: str | None = None, normalised_sha256: str = "") -> DocumentEvidence:
-    """Reads header fields, sentences and dates of a converted text.
+def evidence_of(
+    converted: ConvertedDocument, *, title: str | None = None, normalised_sha256: str = ""
+) -> DocumentEvidence:
+    """The evidence of a converted document, with its headings and links.
+
+    Args:
+        title: Used where the converted document has none.
+    """
+    headings = (block.text for block in converted.blocks if block.kind in (BlockKind.TITLE, BlockKind.HEADING))
+    return extract_evidence(
+        converted.text,
+        title=converted.title or title,
+        headings=list(islice(headings, FIRST_HEADINGS)),
+        links=[link for block in converted.blocks for link in block.links],
+        normalised_sha256=normalised_sha256,
+    )
+
+
+def extract_evidence(
+    text: str,
+    *,
+    title: str | None = None,
+    headings: Sequence[str] = (),
+    links: Sequence[str] = (),
+    normalised_sha256: str = "",
+) -> DocumentEvidence:
+    """Reads header fields, sentences, dates and names of a converted text.
 
     Args:
         text: The converted text.
         title: Title the converter found, used when no header field names one.
+        headings: The first headings in reading order.
+        links: Where the document's links lead.
         normalised_sha256: Hash of the normalised text, carried along for the copy rules.
     """
     header = read_header(text)
@@ -36,6 +69,8 @@ def extract_evidence(text: str, *, title: str | None = None, normalised_sha256: 
     dated = (
         first_date(values.get("dated", "")) or _dated_line(text, effective=False) or _dated_line(text, effective=True)
     )
+    period = stated_period(text)
+    shown_title = values.get("title") or title
     return DocumentEvidence(
         claims=tuple(dict.fromkeys([*header_claims(header), *sentence_claims(text, has_status=header.has_status)])),
         number=header.number or _own_number(values.get("number", "")),
@@ -44,8 +79,13 @@ def extract_evidence(text: str, *, title: str | None = None, normalised_sha256: 
         valid_from=first_date(values.get("valid_from", "")),
         valid_until=first_date(values.get("valid_until", "")),
         dated=dated,
-        title=values.get("title") or title,
+        title=shown_title,
         normalised_sha256=normalised_sha256,
+        period_end=period.end if period else None,
+        period_quote=period.quote if period else "",
+        organisation=stated_organisation(text),
+        kind=document_kind(text, [*([shown_title] if shown_title else []), *headings]),
+        profile=name_profile(text, links),
     )
 
 

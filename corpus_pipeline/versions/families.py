@@ -16,7 +16,7 @@ from corpus_pipeline.versions.candidates import Candidate, Strength
 from corpus_pipeline.versions.members import Member
 from corpus_pipeline.versions.names import Readiness
 
-__all__ = ["Family", "declared_and_named_families", "families_of", "family_candidates"]
+__all__ = ["Family", "declared_and_named_families", "families_of", "family_candidates", "family_key"]
 
 SURE, LIKELY, DOUBTFUL = 0.85, 0.75, 0.6
 DECLARED = 0.95
@@ -85,23 +85,32 @@ def declared_and_named_families(members: Mapping[str, Member], near: Near) -> li
     _join_archived(named, near)
     families = [Family(key, tuple(group), True, _is_series(group)) for key, group in declared.items()]
     for (folder, stem), group in named.items():
-        key = f"{folder}/{stem}".strip("/").replace(" ", "-")
-        families.append(Family(key, tuple(group), False, _is_series(group)))
+        if group:
+            families.append(Family(_key_of(folder, stem), tuple(group), False, _is_series(group)))
     return sorted((family for family in families if len(family.members) > 1), key=lambda one: (one.key, one.declared))
+
+
+def family_key(member: Member) -> str:
+    """Key of the family that a document's name alone puts it in."""
+    return member.document.metadata.family or _key_of(member.name.folder, member.name.stem or member.name.label)
+
+
+def _key_of(folder: str, stem: str) -> str:
+    return f"{folder}/{stem}".strip("/").replace(" ", "-")
 
 
 def _is_series(group: Sequence[Member]) -> bool:
     flags = {member.document.metadata.attributes.get("series") for member in group} - {None}
     if flags:
         return True in flags
-    keyed = [member for member in group if member.name.key is not None]
+    keyed = [member for member in group if member.edition is not None]
     return len(keyed) > 1 and all(_is_edition(member) for member in keyed)
 
 
 def _is_edition(member: Member) -> bool:
     """The name tells a period or a release, of something that is not replaced as a policy is."""
     words = set(member.name.stem.split())
-    scheme = member.name.key.scheme if member.name.key else ""
+    scheme = member.edition.scheme if member.edition else ""
     if scheme == "quarter":
         return True
     if not member.name.periodic or words & REPLACED_WORDS:
@@ -174,16 +183,16 @@ def family_candidates(family: Family, near: Near) -> Iterator[Candidate]:
 
 
 def _series(family: Family, members: Sequence[Member]) -> Iterator[Candidate]:
-    keyed = sorted((m for m in members if m.name.key), key=lambda m: (m.name.key.scheme, m.name.key.parts, m.id))  # type: ignore[union-attr]
-    for older, newer in pairwise(keyed):
-        if older.name.key != newer.name.key and older.name.key.scheme == newer.name.key.scheme:  # type: ignore[union-attr]
+    keyed = sorted((m.edition, m.id, m) for m in members if m.edition)
+    for (older_key, _, older), (newer_key, _, newer) in pairwise(keyed):
+        if older_key != newer_key and older_key.scheme == newer_key.scheme:
             yield Candidate(
                 Strength.NAME,
                 newer.id,
                 older.id,
                 "series",
                 "periodic_name",
-                f"{family.key}: editions {older.name.label} and {newer.name.label}",
+                f"{family.key}: editions {older.version} and {newer.version}",
                 SURE,
             )
 

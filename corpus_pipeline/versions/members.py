@@ -11,7 +11,9 @@ from functools import cached_property
 from corpus_pipeline.records import Document, Lifecycle
 from corpus_pipeline.registry import VersionsSpec
 from corpus_pipeline.versions.claims import DocumentEvidence
+from corpus_pipeline.versions.dates import parse_date
 from corpus_pipeline.versions.names import NamedVersion, Readiness, VersionKey, parse_name, version_key
+from corpus_pipeline.versions.periods import period_key
 
 __all__ = ["Member", "make_members", "normalised_title"]
 
@@ -103,6 +105,32 @@ class Member:
         """The day the document stands for, as far as it says: validity, issue, then name."""
         named = self.name.key.as_date if self.name.key else None
         return self.valid_from or self.evidence.dated or named
+
+    @cached_property
+    def edition(self) -> VersionKey | None:
+        """Period or release of an edition: declared in metadata, else in the name."""
+        declared = self.document.metadata.attributes.get("period") or self.document.metadata.version
+        return (period_key(str(declared)) if declared else None) or self.name.key
+
+    @cached_property
+    def period_end(self) -> date | None:
+        """Last day of the period reported on: declared, else as the text states it."""
+        declared = self.document.metadata.attributes.get("period_end")
+        return (parse_date(str(declared)) if declared else None) or self.evidence.period_end
+
+    @cached_property
+    def is_fiscal(self) -> bool:
+        """The period is declared as one of a fiscal year, which need not be the calendar's."""
+        attributes = self.document.metadata.attributes
+        said = f"{attributes.get('period') or self.document.metadata.version or self.name.label}"
+        return attributes.get("fiscal") is True or "fy" in said.lower()
+
+    @cached_property
+    def organisation(self) -> str | None:
+        """Who issued it: declared in metadata, else as the text states it."""
+        attributes = self.document.metadata.attributes
+        declared = attributes.get("organisation") or attributes.get("company")
+        return str(declared) if declared else self.evidence.organisation
 
     @cached_property
     def lifecycle_declared_outside(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -12,11 +12,13 @@ from corpus_pipeline.records import VersionDecision, VersionRelation, canonical_
 from corpus_pipeline.store import Connection, load_queries
 from corpus_pipeline.versions.claims import EXTRACTOR_VERSION, DocumentEvidence
 from corpus_pipeline.versions.conflicts import VersionConflict
+from corpus_pipeline.versions.history import HeldDecision
 from corpus_pipeline.versions.neighbours import PublishedVersion
 from corpus_pipeline.versions.resolver import Resolution, terminal
 
 __all__ = [
     "current_version",
+    "held_decisions",
     "known_evidence",
     "published_versions",
     "record_history",
@@ -24,7 +26,7 @@ __all__ = [
     "store_evidence",
     "version_conflicts",
     "version_decisions",
-    "version_decisions_known_on",
+    "version_decisions_on",
     "version_relations",
 ]
 
@@ -52,10 +54,25 @@ def version_conflicts(connection: Connection, corpus: str) -> list[VersionConfli
     return [VersionConflict.model_validate(row) for row in _queries().conflicts(connection, corpus=corpus)]
 
 
-def version_decisions_known_on(connection: Connection, corpus: str, known_on: date) -> list[VersionDecision]:
-    """What was decided as of an earlier day, sorted by document id; empty before the first run."""
-    rows = _queries().decisions_known_on(connection, corpus=corpus, known_on=known_on)
-    return [VersionDecision.model_validate(row["decision"]) for row in rows]
+def held_decisions(connection: Connection, corpus: str, known_at: datetime | None = None) -> list[HeldDecision]:
+    """The decisions for all days as they were known at a time, sorted by document id and day.
+
+    Args:
+        known_at: With time zone; ``None`` means now.
+    """
+    rows = _queries().decisions_known_at(connection, corpus=corpus, known_at=known_at)
+    return [HeldDecision(**{**row, "decision": VersionDecision.model_validate(row["decision"])}) for row in rows]
+
+
+def version_decisions_on(
+    connection: Connection, corpus: str, day: date, known_at: datetime | None = None
+) -> list[VersionDecision]:
+    """What was decided for a day, sorted by document id; empty before the first run.
+
+    Args:
+        known_at: As it was known at this time, with time zone; ``None`` means now.
+    """
+    return [one.decision for one in held_decisions(connection, corpus, known_at) if one.covers(day)]
 
 
 def current_version(connection: Connection, corpus: str, document_id: str) -> str | None:
@@ -135,19 +152,18 @@ def replace_resolution(connection: Connection, corpus: str, resolution: Resoluti
 
 
 def record_history(connection: Connection, corpus: str, as_of: date) -> bool:
-    """Brings the history up to the present decisions.
+    """Brings the history up to the present decisions; writes rows for changed decisions only.
 
     Returns:
         False, with nothing written, for a day before the last one recorded: what was known then is
         what was recorded then.
     """
     queries = _queries()
-    last = queries.last_known_from(connection, corpus=corpus)
+    last = queries.last_decided_from(connection, corpus=corpus)
     if last is not None and as_of < last:
         return False
-    queries.replace_same_day(connection, corpus=corpus, as_of=as_of)
-    queries.close_changed(connection, corpus=corpus, as_of=as_of)
-    queries.open_changed(connection, corpus=corpus, as_of=as_of)
+    queries.end_changed(connection, corpus=corpus, as_of=as_of)
+    queries.begin_changed(connection, corpus=corpus, as_of=as_of)
     return True
 
 

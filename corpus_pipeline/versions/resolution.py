@@ -7,10 +7,16 @@ from collections.abc import Sequence
 
 from corpus_pipeline.conversion import converted_documents, documents
 from corpus_pipeline.deduplication import cross_corpus_edges, duplicate_clusters, duplicate_edges, normalised_sha256
-from corpus_pipeline.records import Document, ExclusionReason, Stage, canonical_json, sha256_hex
+from corpus_pipeline.records import (
+    Document,
+    ExclusionReason,
+    Stage,
+    canonical_json,
+    sha256_hex,
+)
 from corpus_pipeline.store import StageContext, StageResult, open_stage
 from corpus_pipeline.versions.claims import DocumentEvidence
-from corpus_pipeline.versions.extraction import extract_evidence
+from corpus_pipeline.versions.extraction import evidence_of
 from corpus_pipeline.versions.neighbours import neighbours_of
 from corpus_pipeline.versions.repository import (
     known_evidence,
@@ -75,10 +81,8 @@ def _evidence(context: StageContext, present: Sequence[Document]) -> tuple[dict[
         batch = wanted[start : start + EVIDENCE_BATCH]
         with context.database.connection() as connection:
             found = {
-                document.document_sha256: extract_evidence(
-                    converted.text,
-                    title=converted.title or document.title,
-                    normalised_sha256=normalised_sha256(converted.text),
+                document.document_sha256: evidence_of(
+                    converted, title=document.title, normalised_sha256=normalised_sha256(converted.text)
                 )
                 for document, converted in converted_documents(connection, batch)
             }

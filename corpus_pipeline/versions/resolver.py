@@ -5,7 +5,6 @@ Pure: the same input gives the same output in any order of documents, clusters a
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -21,19 +20,21 @@ from corpus_pipeline.records import (
     VersionRelation,
 )
 from corpus_pipeline.registry import CorpusSpec
-from corpus_pipeline.versions import conflicts as kinds
 from corpus_pipeline.versions.candidates import declared_candidates
-from corpus_pipeline.versions.canonical import Suppression, canonical_key, suppressions
+from corpus_pipeline.versions.canonical import Suppression, suppressions
 from corpus_pipeline.versions.claims import DocumentEvidence
+from corpus_pipeline.versions.clashes import flagged, two_current
 from corpus_pipeline.versions.conflicts import VersionConflict
 from corpus_pipeline.versions.copies import StaleCopy, contains_superseded, stale_copies
+from corpus_pipeline.versions.editions import Edition, editions
 from corpus_pipeline.versions.families import Family, declared_and_named_families, families_of, family_candidates
 from corpus_pipeline.versions.grouping import Grouping
 from corpus_pipeline.versions.members import Member, make_members
 from corpus_pipeline.versions.names import Readiness
 from corpus_pipeline.versions.neighbours import Neighbour
 from corpus_pipeline.versions.references import ReferenceIndex
-from corpus_pipeline.versions.similarity import alike_pairs, similarity_candidates
+from corpus_pipeline.versions.similarity import alike_pairs, similarity_candidates, unnamed_candidates, unnamed_pairs
+from corpus_pipeline.versions.speakers import Speakers
 from corpus_pipeline.versions.state import Exclusion, own_exclusion, own_lifecycle
 from corpus_pipeline.versions.texts import TextGroups, cluster_sets
 from corpus_pipeline.versions.weighing import Weighed, weigh
@@ -88,17 +89,24 @@ def resolve(
     members = make_members(documents, evidence, spec.versions)
     index = ReferenceIndex(members)
     texts = TextGroups(members, edges)
-    families, weighed = _relations(members, index, edges, spec, as_of)
+    speakers = Speakers(members)
+    families, unnamed, weighed = _relations(members, index, edges, spec, as_of, speakers)
     grouping = Grouping(members)
     grouping.join_relations(weighed)
     grouping.join_families(families)
-    grouping.join_alike(alike_pairs(members, edges, families_of(families)))
+    grouping.join_alike([*alike_pairs(members, edges, families_of(families), speakers), *unnamed])
     stale = stale_copies(members, texts, weighed, grouping.families(), neighbours)
     for one, original in contains_superseded(members, texts, weighed, stale).items():
         weighed.review.setdefault(one, f"contains most of the superseded {original}")
     states = _states(members, families, weighed, stale, spec, as_of)
     numbered = [ids for _, ids in index.numbered()]
-    suppressed = _suppress(members, texts, weighed, families, states, cluster_sets(clusters, members, numbered))
+    suppressed = _suppress(
+        members, texts, weighed, families, states, cluster_sets(clusters, members, numbered), speakers
+    )
+    of_editions = editions(members, families, lambda one: _in_force(states[one].exclusion))
+    for one, edition in of_editions.items():
+        if edition.doubt:
+            weighed.review.setdefault(one, edition.doubt)
     for copy in stale.values():
         if not copy.original_corpus:
             grouping.join(copy.document_id, copy.original_id)
@@ -106,36 +114,23 @@ def resolve(
         grouping.join(suppression.document_id, suppression.canonical_id)
     family_of = grouping.families()
     decisions = tuple(
-        _decision(member, states[one], weighed, stale, suppressed, family_of, members)
+        _decision(member, states[one], weighed, stale, suppressed, family_of, members, of_editions.get(one, Edition()))
         for one, member in members.items()
     )
-    clashes = _two_current(decisions, members, families)
+    clashes = two_current(decisions, members, families)
     conflicts = _sorted([*weighed.conflicts, *clashes])
-    return Resolution(_flagged(decisions, clashes), tuple(weighed.relations), conflicts)
-
-
-def _flagged(decisions: Sequence[VersionDecision], clashes: Sequence[VersionConflict]) -> tuple[VersionDecision, ...]:
-    """The decisions, those in a clash marked for review."""
-    messages: dict[str, str] = {}
-    for clash in clashes:
-        for one in clash.documents:
-            messages.setdefault(one, clash.message)
-    return tuple(
-        one.model_copy(
-            update={
-                "needs_review": True,
-                "evidence": "; ".join(part for part in (one.evidence, f"review: {messages[one.document_id]}") if part),
-            }
-        )
-        if one.document_id in messages and not one.needs_review
-        else one
-        for one in decisions
-    )
+    return Resolution(flagged(decisions, clashes), tuple(weighed.relations), conflicts)
 
 
 def _relations(
-    members: Mapping[str, Member], index: ReferenceIndex, edges: Sequence[DuplicateEdge], spec: CorpusSpec, as_of: date
-) -> tuple[list[Family], Weighed]:
+    members: Mapping[str, Member],
+    index: ReferenceIndex,
+    edges: Sequence[DuplicateEdge],
+    spec: CorpusSpec,
+    as_of: date,
+    speakers: Speakers,
+) -> tuple[list[Family], list[tuple[str, str]], Weighed]:
+    """Families by name, pairs that are one family by content, and all relations weighed."""
     near = frozenset((edge.left_id, edge.right_id) for edge in edges)
     candidates, conflicts = declared_candidates(members, index, spec.versions)
     families = declared_and_named_families(members, near)
@@ -146,13 +141,16 @@ def _relations(
         for one in candidates
         if one.source is not None and one.target is not None
     }
-    candidates.extend(similarity_candidates(members, edges, related, families_of(families)))
+    family_of = families_of(families)
+    alike = list(similarity_candidates(members, edges, related, family_of, speakers))
+    unnamed = unnamed_pairs(members, family_of, speakers)
+    candidates.extend([*alike, *unnamed_candidates(members, unnamed, related | near)])
     weighed = weigh(candidates, members, spec.versions, as_of)
     weighed.conflicts[:0] = conflicts
     for conflict in conflicts:
         for one in conflict.documents:
             weighed.review.setdefault(one, conflict.message)
-    return families, weighed
+    return families, unnamed, weighed
 
 
 @dataclass(frozen=True)
@@ -221,6 +219,7 @@ def _suppress(
     families: Sequence[Family],
     states: Mapping[str, _State],
     clusters: Iterable[Sequence[str]],
+    speakers: Speakers,
 ) -> dict[str, Suppression]:
     series = families_of(families, series_only=True)
     ordered = weighed.doubted | {(min(pair), max(pair)) for pair in weighed.accepted}
@@ -234,6 +233,7 @@ def _suppress(
             or (left in series and series[left] == series.get(right))
             or (one.number is not None and other.number is not None and one.number != other.number)
             or (None not in names and names[0] != names[1])
+            or speakers.speak_for_others(left, right)
             or one.independent
             or other.independent
         )
@@ -253,6 +253,7 @@ def _decision(
     suppressed: Mapping[str, Suppression],
     family_of: Mapping[str, str],
     members: Mapping[str, Member],
+    edition: Edition,
 ) -> VersionDecision:
     one = member.id
     exclusion, suppression = state.exclusion, suppressed.get(one)
@@ -283,13 +284,23 @@ def _decision(
         superseded_by=superseded_by,
         duplicate_of=duplicate_of,
         is_canonical=exclusion is None,
-        is_current=exclusion is None or exclusion.reason in (ExclusionReason.DUPLICATE, ExclusionReason.NEVER_ANSWER),
+        is_current=_in_force(exclusion),
         serving_state=ServingState.CURRENT if exclusion is None else ServingState.ARCHIVED,
         exclusion_reason=exclusion.reason if exclusion else None,
         exclusion_ref=reference,
         evidence=_evidence(one, exclusion, weighed),
         needs_review=one in weighed.review,
+        series_key=edition.series_key,
+        period_label=edition.period_label,
+        period_end=edition.period_end,
+        is_latest=edition.is_latest,
+        organisation=member.organisation,
     )
+
+
+def _in_force(exclusion: Exclusion | None) -> bool:
+    """The text counts: nothing keeps it out, or only that it is not served twice or not to customers."""
+    return exclusion is None or exclusion.reason in (ExclusionReason.DUPLICATE, ExclusionReason.NEVER_ANSWER)
 
 
 def _successor(one: str, weighed: Weighed, suppressed: Mapping[str, Suppression]) -> str | None:
@@ -305,36 +316,6 @@ def _evidence(one: str, exclusion: Exclusion | None, weighed: Weighed) -> str:
     if one in weighed.review:
         parts.append(f"review: {weighed.review[one]}")
     return "; ".join(parts)
-
-
-def _two_current(
-    decisions: Sequence[VersionDecision], members: Mapping[str, Member], families: Sequence[Family]
-) -> list[VersionConflict]:
-    """Families with two members in answers that claim to be the same version, or valid at once."""
-    series = families_of(families, series_only=True)
-    by_family: dict[str, list[Member]] = defaultdict(list)
-    for decision in decisions:
-        if decision.exclusion_reason is None and decision.document_id not in series:
-            by_family[decision.family].append(members[decision.document_id])
-    found: list[VersionConflict] = []
-    for _, current in sorted(by_family.items()):
-        by_version: dict[object, list[Member]] = defaultdict(list)
-        for member in sorted(current, key=canonical_key):
-            if member.key is not None and not member.independent:
-                by_version[member.key].append(member)
-        clashes = [group for group in by_version.values() if len(group) > 1 and _differ_openly(group)]
-        found.extend(kinds.same_version(group) for group in clashes)
-        declared = [m for m in current if m.document.metadata.family and m.valid_from and not m.independent]
-        if not clashes and len(declared) > 1:
-            found.append(kinds.overlapping(declared[0], declared[1]))
-    return found
-
-
-def _differ_openly(group: Sequence[Member]) -> bool:
-    """More than one is seen by the same readers under the same filters."""
-    scopes = [(m.document.metadata.product, m.document.metadata.region, m.document.metadata.plan_tiers) for m in group]
-    groups = [set(member.document.metadata.acl_groups) for member in group]
-    return len(set(scopes)) == 1 and any(left & right for left in groups for right in groups if left is not right)
 
 
 def _sorted(conflicts: Sequence[VersionConflict]) -> tuple[VersionConflict, ...]:

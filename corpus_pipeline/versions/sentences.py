@@ -59,6 +59,13 @@ _UNFACTUAL = re.compile(
     r"|(?:proposed|intended) to)\b",
     re.IGNORECASE,
 )
+# "An updated version of PKCS #1 has been published. This updated document supersedes ..." speaks of that other one.
+_ANOTHER = re.compile(r"\b(?:an?|another) (?P<which>new|newer|updated|revised|later)\b", re.IGNORECASE)
+_THIS_OTHER = re.compile(
+    r"^(?:this|these) (?:[\w-]+ ){0,2}?(?P<which>new|newer|updated|revised|later)\b", re.IGNORECASE
+)
+BACKWARDS = 200
+
 _OPENING_QUOTES = ('"', "\u201c", "\u2018", "\u00ab")
 _BREAK_IN_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\s*\n)[ \t]*(?=\S)")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -101,6 +108,11 @@ def _clause_before(part: str, position: int) -> str:
 def _is_fact(part: str, position: int, reference: str, head: str) -> bool:
     if part[max(position - 1, 0) : position] in _OPENING_QUOTES:
         return False  # quoted words are mentioned, not said
+    if (named := _THIS_OTHER.match(head)) and any(
+        other["which"].lower() == named["which"].lower()
+        for other in _ANOTHER.finditer(part[max(position - BACKWARDS, 0) : position])
+    ):
+        return False
     if re.search(r"\bnot\b|\bnever\b", head, re.IGNORECASE) or _UNFACTUAL.search(_clause_before(part, position)):
         return False
     return not re.match(r"(?:or|nor)\b", reference, re.IGNORECASE)

@@ -10,8 +10,9 @@ from corpus_pipeline.versions.candidates import Candidate, Strength
 from corpus_pipeline.versions.canonical import authority
 from corpus_pipeline.versions.families import DOUBTFUL, REPLACED_WORDS
 from corpus_pipeline.versions.members import Member
+from corpus_pipeline.versions.speakers import Speakers
 
-__all__ = ["alike_pairs", "similarity_candidates"]
+__all__ = ["alike_pairs", "similarity_candidates", "unnamed_candidates", "unnamed_pairs"]
 
 SIMILAR_AND_DATED = 0.72
 UNLIKELY = 0.4
@@ -25,13 +26,15 @@ def similarity_candidates(
     edges: Sequence[DuplicateEdge],
     related: set[tuple[str, str]],
     family_of: Mapping[str, str],
+    speakers: Speakers,
 ) -> Iterator[Candidate]:
     """Candidates for near-duplicate pairs that no stronger evidence relates.
 
     Two services may use one text under the title "Terms of Service", so a title of generic words
     alone, or two telling names that differ, leave the pair for review; both together, or different
-    names with versions of their own, make it unlikely. A later copy of less
-    authority, such as a wiki page, does not replace a policy: it is a copy.
+    names with versions of their own, make it unlikely. Where the names tell nothing, one kind and
+    one speaker count as one title does. A later copy of less authority, such as a wiki page, does
+    not replace a policy: it is a copy.
 
     Args:
         related: Pairs of ids, smaller first, that stronger evidence relates already.
@@ -41,34 +44,80 @@ def similarity_candidates(
         if not _may_be_versions(edge, members, family_of) or (edge.left_id, edge.right_id) in related:
             continue
         left, right = members[edge.left_id], members[edge.right_id]
-        if not left.title or left.title != right.title:
+        unnamed = not _telling(left.name.stem) and not _telling(right.name.stem)
+        spoken = unnamed and speakers.one_speaker(left.id, right.id)
+        if not spoken and (not left.title or left.title != right.title):
             continue
-        if left.dated is None or right.dated is None or left.dated == right.dated:
+        made = _later(left, right)
+        if made is None:
             continue
-        old, new = (left, right) if left.dated < right.dated else (right, left)
-        if authority(new) > authority(old):
-            continue
+        old, new = made
+        share = "come from one issuer and share" if spoken else "share their title and"
+        confidence = _confidence(left, right, apart=bool({left.id, right.id} & family_of.keys()))
+        if spoken:
+            confidence = SIMILAR_AND_DATED
+        elif speakers.speak_for_others(left.id, right.id):
+            confidence = UNLIKELY
         yield Candidate(
             Strength.SIMILARITY,
             new.id,
             old.id,
             "supersedes",
             "similar_and_dated",
-            f"{new.path} ({new.dated}) and {old.path} ({old.dated}) share their title and {edge.jaccard:.0%} of their "
-            "word sequences",
-            _confidence(left, right, apart=bool({left.id, right.id} & family_of.keys())),
+            f"{new.path} ({new.dated}) and {old.path} ({old.dated}) {share} {edge.jaccard:.0%} of their word sequences",
+            confidence,
         )
 
 
+def _later(left: Member, right: Member) -> tuple[Member, Member] | None:
+    """The older and the newer one; ``None`` when dates or authority do not tell."""
+    if left.dated is None or right.dated is None or left.dated == right.dated:
+        return None
+    old, new = (left, right) if left.dated < right.dated else (right, left)
+    return None if authority(new) > authority(old) else (old, new)
+
+
+def unnamed_pairs(
+    members: Mapping[str, Member], family_of: Mapping[str, str], speakers: Speakers
+) -> list[tuple[str, str]]:
+    """Documents of one kind from one issuer, among those whose names tell nothing: one family."""
+    unnamed = [one for one, member in members.items() if one not in family_of and not _telling(member.name.stem)]
+    return list(speakers.pairs(unnamed))
+
+
+def unnamed_candidates(
+    members: Mapping[str, Member], pairs: Sequence[tuple[str, str]], related: set[tuple[str, str]]
+) -> Iterator[Candidate]:
+    """What the dates of such documents say of their order where the texts are not alike: for review."""
+    for pair in pairs:
+        made = _later(members[pair[0]], members[pair[1]]) if pair not in related else None
+        if made is not None:
+            old, new = made
+            yield Candidate(
+                Strength.SIMILARITY,
+                new.id,
+                old.id,
+                "supersedes",
+                "one_issuer_and_dated",
+                f"{new.path} ({new.dated}) and {old.path} ({old.dated}) are of one kind ({new.evidence.kind}) and come "
+                "from one issuer by the names they use",
+                DOUBTFUL,
+            )
+
+
 def alike_pairs(
-    members: Mapping[str, Member], edges: Sequence[DuplicateEdge], family_of: Mapping[str, str]
+    members: Mapping[str, Member], edges: Sequence[DuplicateEdge], family_of: Mapping[str, str], speakers: Speakers
 ) -> Iterator[tuple[str, str]]:
-    """Near-duplicates that neither titles nor names tell apart: one family, in whatever order."""
+    """Near-duplicates that neither titles nor names tell apart: one family, in whatever order.
+
+    Names are those of the files and those that the texts use: texts of two services stay apart.
+    """
     for edge in edges:
         if not _may_be_versions(edge, members, family_of):
             continue
         left, right = members[edge.left_id], members[edge.right_id]
-        if (left.title == right.title or not left.title or not right.title) and not _names_differ(left, right):
+        titled = left.title == right.title or not left.title or not right.title
+        if titled and not _names_differ(left, right) and not speakers.speak_for_others(left.id, right.id):
             yield edge.left_id, edge.right_id
 
 

@@ -13,7 +13,8 @@ ON CONFLICT DO NOTHING;
 -- name: decisions
 -- The present decisions of a corpus.
 SELECT corpus, document_id, family, version, lifecycle, valid_from, valid_until, superseded_by, duplicate_of, is_canonical,
-       is_current, serving_state, exclusion_reason, exclusion_ref, evidence, needs_review
+       is_current, serving_state, exclusion_reason, exclusion_ref, evidence, needs_review, series_key, period_label,
+       period_end, is_latest, organisation
 FROM corpus.document_versions
 WHERE corpus = :corpus
 ORDER BY document_id COLLATE "C";
@@ -52,16 +53,20 @@ FROM published
 JOIN hashes USING (normalised_sha256)
 ORDER BY corpus COLLATE "C", document_id COLLATE "C";
 
--- name: decisions_known_on
--- The decisions of a corpus as they were known on a day.
-SELECT decision
+-- name: decisions_known_at
+-- Decisions for all days as they were known at a time, by document and day; at the present when no time is given.
+SELECT decision, decided_from, decided_until, known_from, known_until
 FROM corpus.document_version_history
-WHERE corpus = :corpus AND known_from <= :known_on AND (known_until IS NULL OR known_until > :known_on)
-ORDER BY document_id COLLATE "C";
+WHERE corpus = :corpus
+  AND CASE
+      WHEN :known_at::timestamptz IS NULL THEN known_until IS NULL
+      ELSE known_from <= :known_at AND (known_until IS NULL OR known_until > :known_at)
+  END
+ORDER BY document_id COLLATE "C", decided_from, known_from;
 
--- name: last_known_from$
--- The latest day on which the history of a corpus changed.
-SELECT greatest(max(known_from), max(known_until)) FROM corpus.document_version_history WHERE corpus = :corpus;
+-- name: last_decided_from$
+-- The latest day for which the history of a corpus holds a change.
+SELECT greatest(max(decided_from), max(decided_until)) FROM corpus.document_version_history WHERE corpus = :corpus;
 
 -- name: relations
 -- The relations of a corpus in their stored order.
@@ -89,29 +94,30 @@ DELETE FROM corpus.version_relations WHERE corpus = :corpus;
 -- Empties the conflicts of a corpus.
 DELETE FROM corpus.version_conflicts WHERE corpus = :corpus;
 
--- name: replace_same_day!
--- Removes rows that the same day's earlier run opened and whose decision has changed since.
-DELETE FROM corpus.document_version_history h
-WHERE h.corpus = :corpus AND h.known_from = :as_of AND h.known_until IS NULL
-  AND NOT EXISTS (
-      SELECT FROM corpus.document_versions v
-      WHERE v.corpus = h.corpus AND v.document_id = h.document_id AND v.decision_sha256 = h.decision_sha256);
+-- name: end_changed!
+-- What is no longer decided so ends with the day, and was known without that end until now.
+WITH ended AS (
+    UPDATE corpus.document_version_history h
+    SET known_until = greatest(now(), h.known_from + interval '1 microsecond')
+    WHERE h.corpus = :corpus AND h.known_until IS NULL AND h.decided_until IS NULL
+      AND NOT EXISTS (
+          SELECT FROM corpus.document_versions v
+          WHERE v.corpus = h.corpus AND v.document_id = h.document_id AND v.decision_sha256 = h.decision_sha256)
+    RETURNING h.*
+)
+INSERT INTO corpus.document_version_history
+    (corpus, document_id, decided_from, decided_until, known_from, decision_sha256, decision)
+SELECT corpus, document_id, decided_from, :as_of, known_until, decision_sha256, decision
+FROM ended
+WHERE decided_from < :as_of;
 
--- name: close_changed!
--- Ends what is no longer decided so.
-UPDATE corpus.document_version_history h
-SET known_until = :as_of
-WHERE h.corpus = :corpus AND h.known_until IS NULL AND h.known_from < :as_of
-  AND NOT EXISTS (
-      SELECT FROM corpus.document_versions v
-      WHERE v.corpus = h.corpus AND v.document_id = h.document_id AND v.decision_sha256 = h.decision_sha256);
-
--- name: open_changed!
--- Begins what is decided newly or anew.
-INSERT INTO corpus.document_version_history (corpus, document_id, known_from, decision_sha256, decision)
-SELECT v.corpus, v.document_id, :as_of, v.decision_sha256, to_jsonb(v) - ARRAY['decision_sha256', 'current_document_id']
+-- name: begin_changed!
+-- What is decided newly or anew begins with the day and is known from now on.
+INSERT INTO corpus.document_version_history
+    (corpus, document_id, decided_from, known_from, decision_sha256, decision)
+SELECT v.corpus, v.document_id, :as_of, now(), v.decision_sha256, to_jsonb(v) - ARRAY['decision_sha256', 'current_document_id']
 FROM corpus.document_versions v
 WHERE v.corpus = :corpus
   AND NOT EXISTS (
       SELECT FROM corpus.document_version_history h
-      WHERE h.corpus = v.corpus AND h.document_id = v.document_id AND h.known_until IS NULL);
+      WHERE h.corpus = v.corpus AND h.document_id = v.document_id AND h.known_until IS NULL AND h.decided_until IS NULL);

@@ -21,7 +21,7 @@ from corpus_pipeline.versions import (
     resolve_corpus,
     version_conflicts,
     version_decisions,
-    version_decisions_known_on,
+    version_decisions_on,
     version_relations,
 )
 
@@ -155,7 +155,7 @@ def test_history_answers_what_was_known_on_a_day(plain: StageContext, corpus_fol
         def known(day: date) -> dict[str, str | None]:
             return {
                 one.document_id.removeprefix("handbook/"): one.superseded_by
-                for one in version_decisions_known_on(connection, "handbook", day)
+                for one in version_decisions_on(connection, "handbook", day)
             }
 
         assert known(date(2025, 12, 31)) == {}
@@ -163,7 +163,7 @@ def test_history_answers_what_was_known_on_a_day(plain: StageContext, corpus_fol
         assert known(date(2026, 3, 1))["archive/refund-policy-2023.md"] == "handbook/refund-policy.md"
         assert "macro.txt" in known(date(2026, 3, 31))
         assert "macro.txt" not in known(date(2026, 4, 1))
-        assert version_decisions_known_on(connection, "handbook", date(2026, 4, 1)) == version_decisions(
+        assert version_decisions_on(connection, "handbook", date(2026, 4, 1)) == version_decisions(
             connection, "handbook"
         )
         rows = connection.execute(
@@ -173,7 +173,7 @@ def test_history_answers_what_was_known_on_a_day(plain: StageContext, corpus_fol
         assert rows["n"] == 1
     run(replace(nights, as_of=date(2025, 6, 1)))
     with plain.database.connection() as connection:
-        assert version_decisions_known_on(connection, "handbook", date(2025, 6, 1)) == []
+        assert version_decisions_on(connection, "handbook", date(2025, 6, 1)) == []
 
 
 def test_conflicts_are_stored_with_a_suggestion(plain: StageContext, corpus_folder: Path, run: Run) -> None:
