@@ -8,6 +8,29 @@ CREATE SCHEMA serving;
 
 COMMENT ON SCHEMA serving IS 'What readers see, under row-level security.';
 
+CREATE TABLE corpus.fragments (
+    fragment_id text NOT NULL,
+    parent_id text NOT NULL,
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    ordinal integer NOT NULL,
+    text text NOT NULL,
+    text_sha256 text NOT NULL,
+    embedded_text text NOT NULL,
+    embedded_sha256 text NOT NULL,
+    token_count integer NOT NULL,
+    section_path text[] NOT NULL,
+    page_number integer,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL
+);
+
+COMMENT ON TABLE corpus.fragments IS 'What is matched; token_count is of embedded_text by the embedding model''s own tokenizer.';
+
+CREATE FUNCTION corpus.fragment_digest(head text, fragment corpus.fragments) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN encode(sha256(convert_to((((((((((((((((((((((head || ','::text) || to_json((fragment).fragment_id)) || ','::text) || to_json((fragment).parent_id)) || ','::text) || (fragment).ordinal) || ','::text) || array_to_json((fragment).section_path)) || ','::text) || COALESCE(((fragment).page_number)::text, 'null'::text)) || ','::text) || (fragment).char_start) || ','::text) || (fragment).char_end) || ','::text) || (fragment).token_count) || ','::text) || to_json((fragment).text_sha256)) || ','::text) || to_json((fragment).embedded_sha256)) || ']'::text), 'UTF8'::name)), 'hex'::text);
+
 CREATE FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) RETURNS TABLE(fragment_id text, bm25 double precision)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -114,6 +137,26 @@ END
 $_$;
 
 COMMENT ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) IS 'The best fragments by BM25 among the rows that the named policy of the table shows; ties in order of fragment id.';
+
+CREATE TABLE corpus.parents (
+    parent_id text NOT NULL,
+    corpus text NOT NULL,
+    document_id text NOT NULL,
+    ordinal integer NOT NULL,
+    section_path text[] NOT NULL,
+    text text NOT NULL,
+    text_sha256 text NOT NULL,
+    token_count integer NOT NULL,
+    char_start integer NOT NULL,
+    char_end integer NOT NULL,
+    page_number integer
+);
+
+COMMENT ON TABLE corpus.parents IS 'Sections that can be read alone; they tile the converted text.';
+
+CREATE FUNCTION corpus.parent_digest(head text, parent corpus.parents) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN encode(sha256(convert_to((((((((((((((((((head || ','::text) || to_json((parent).parent_id)) || ','::text) || array_to_json((parent).section_path)) || ','::text) || COALESCE(((parent).page_number)::text, 'null'::text)) || ','::text) || (parent).char_start) || ','::text) || (parent).char_end) || ','::text) || (parent).token_count) || ','::text) || to_json((parent).text)) || ','::text) || to_json((parent).text_sha256)) || ']'::text), 'UTF8'::name)), 'hex'::text);
 
 CREATE FUNCTION corpus.protect_serving_table(table_name text, of_table text) RETURNS void
     LANGUAGE plpgsql
@@ -608,25 +651,6 @@ CREATE TABLE corpus.evidence_packs (
 
 COMMENT ON TABLE corpus.evidence_packs IS 'Evidence packs. A row is never changed; it goes only when one of its documents is purged.';
 
-CREATE TABLE corpus.fragments (
-    fragment_id text NOT NULL,
-    parent_id text NOT NULL,
-    corpus text NOT NULL,
-    document_id text NOT NULL,
-    ordinal integer NOT NULL,
-    text text NOT NULL,
-    text_sha256 text NOT NULL,
-    embedded_text text NOT NULL,
-    embedded_sha256 text NOT NULL,
-    token_count integer NOT NULL,
-    section_path text[] NOT NULL,
-    page_number integer,
-    char_start integer NOT NULL,
-    char_end integer NOT NULL
-);
-
-COMMENT ON TABLE corpus.fragments IS 'What is matched; token_count is of embedded_text by the embedding model''s own tokenizer.';
-
 CREATE TABLE corpus.gate_verdicts (
     verdict_id bigint NOT NULL,
     corpus text NOT NULL,
@@ -692,22 +716,6 @@ CREATE TABLE corpus.lsh_bands (
 );
 
 COMMENT ON TABLE corpus.lsh_bands IS 'Index of signatures by the hash of each LSH band; the hash includes band number and parameters.';
-
-CREATE TABLE corpus.parents (
-    parent_id text NOT NULL,
-    corpus text NOT NULL,
-    document_id text NOT NULL,
-    ordinal integer NOT NULL,
-    section_path text[] NOT NULL,
-    text text NOT NULL,
-    text_sha256 text NOT NULL,
-    token_count integer NOT NULL,
-    char_start integer NOT NULL,
-    char_end integer NOT NULL,
-    page_number integer
-);
-
-COMMENT ON TABLE corpus.parents IS 'Sections that can be read alone; they tile the converted text.';
 
 CREATE TABLE corpus.publication_log (
     entry_id bigint NOT NULL,
@@ -1165,7 +1173,15 @@ GRANT USAGE ON SCHEMA serving TO corpus_writer;
 GRANT USAGE ON SCHEMA serving TO corpus_reader;
 GRANT USAGE ON SCHEMA serving TO corpus_evaluator;
 
+GRANT ALL ON TABLE corpus.fragments TO corpus_writer;
+
+REVOKE ALL ON FUNCTION corpus.fragment_digest(head text, fragment corpus.fragments) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
+
+GRANT ALL ON TABLE corpus.parents TO corpus_writer;
+
+REVOKE ALL ON FUNCTION corpus.parent_digest(head text, parent corpus.parents) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) FROM PUBLIC;
 
@@ -1245,8 +1261,6 @@ GRANT ALL ON TABLE corpus.evaluations TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.evidence_packs TO corpus_writer;
 
-GRANT ALL ON TABLE corpus.fragments TO corpus_writer;
-
 GRANT ALL ON TABLE corpus.gate_verdicts TO corpus_writer;
 
 GRANT ALL ON SEQUENCE corpus.gate_verdicts_verdict_id_seq TO corpus_writer;
@@ -1254,8 +1268,6 @@ GRANT ALL ON SEQUENCE corpus.gate_verdicts_verdict_id_seq TO corpus_writer;
 GRANT ALL ON TABLE corpus.generations TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.lsh_bands TO corpus_writer;
-
-GRANT ALL ON TABLE corpus.parents TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.publication_log TO corpus_writer;
 

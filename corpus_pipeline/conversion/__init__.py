@@ -11,6 +11,7 @@ from corpus_pipeline.conversion.pool import ConversionPool
 from corpus_pipeline.conversion.repository import (
     converted_document,
     converted_documents,
+    document_measures,
     documents,
     quarantined_files,
     request_replay,
@@ -32,6 +33,7 @@ __all__ = [
     "convert_corpus",
     "converted_document",
     "converted_documents",
+    "document_measures",
     "documents",
     "quarantined_files",
     "request_replay",

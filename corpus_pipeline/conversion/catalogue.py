@@ -7,20 +7,22 @@ distributions' metadata.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import metadata
 from typing import Any
 
 from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.conversion.libreoffice_converter import libreoffice_version
 from corpus_pipeline.conversion.pdf import PDF_ENGINE_VERSION
+from corpus_pipeline.conversion.pdf_models import weights_version
 from corpus_pipeline.conversion.source import Converter
 from corpus_pipeline.records import canonical_json, sha256_hex
 
 __all__ = ["CATALOGUE", "CatalogueEntry", "load_converter", "modules_to_preload"]
 
-MAPPING_VERSION = 1
+MAPPING_VERSION = 2
 """Raised when the way any converter's output becomes blocks changes for all of them."""
 
 
@@ -34,6 +36,7 @@ class CatalogueEntry:
         distributions: Installed packages whose versions make up the converter's version.
         mapping_version: Raised when this converter's mapping to blocks changes.
         options: What its output depends on besides; JSON values.
+        surroundings: Says which programs or weights it uses, such as ``libreoffice 7.4``.
         preload: Modules worth importing once for all workers.
     """
 
@@ -42,13 +45,16 @@ class CatalogueEntry:
     distributions: tuple[str, ...]
     mapping_version: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
+    surroundings: Callable[[], str] | None = None
     preload: tuple[str, ...] = ()
 
     @cached_property
     def version(self) -> str:
         """Versions of the libraries that are installed, such as ``docling-slim 2.143.0``."""
         versions = ((name, _installed_version(name)) for name in self.distributions)
-        return ", ".join(f"{name} {version}" for name, version in versions if version)
+        shown = [f"{name} {version}" for name, version in versions if version]
+        around = self.surroundings() if self.surroundings else ""
+        return " + ".join(part for part in (around, ", ".join(shown)) if part)
 
     @cached_property
     def options_sha256(self) -> str:
@@ -89,7 +95,15 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             "docling",
             f"{_ROOM}.docling_converter:DoclingConverter",
             ("docling-slim", "docling-core"),
-            options={"remote_fetch": False, "local_fetch": False, "layers": ["body", "notes"]},
+            options={"remote_fetch": False, "local_fetch": False, "layers": ["body", "notes", "footnotes"]},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "libreoffice-docling",
+            f"{_ROOM}.libreoffice_converter:LibreOfficeConverter",
+            ("docling-slim", "docling-core"),
+            options={"macros": False, "links": False},
+            surroundings=libreoffice_version,
             preload=("docling.document_converter",),
         ),
         CatalogueEntry(
@@ -97,6 +111,35 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             f"{_ROOM}.pdf_converter:PdfConverter",
             ("docling-slim", "docling-core", "docling-parse", "pypdfium2"),
             options={"engine": PDF_ENGINE_VERSION},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "rapidocr-geometry",
+            f"{_ROOM}.ocr_converter:OcrConverter",
+            (
+                "rapidocr",
+                "onnxruntime",
+                "opencv-python-headless",
+                "docling-slim",
+                "docling-parse",
+                "pypdfium2",
+                "pillow",
+            ),
+            options={"engine": PDF_ENGINE_VERSION, "dots_per_inch": 200},
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "docling-standard",
+            f"{_ROOM}.docling_pdf_converter:ModelPdfConverter",
+            ("docling-slim", "docling-core", "docling-parse", "docling-ibm-models", "torch", "torchvision"),
+            options={"ocr": False, "tables": "accurate"},
+            surroundings=weights_version,
+            preload=("docling.document_converter",),
+        ),
+        CatalogueEntry(
+            "docling-native",
+            f"{_ROOM}.docling_pdf_converter:NativePdfConverter",
+            ("docling-slim", "docling-core", "docling-parse", "pypdfium2"),
             preload=("docling.document_converter",),
         ),
         CatalogueEntry("pdfium-text", f"{_ROOM}.pdfium_converter:PdfiumConverter", ("pypdfium2",)),
@@ -128,6 +171,12 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             options={"preset": "commonmark", "rules": ["table", "strikethrough"]},
             preload=("markdown_it",),
         ),
+        CatalogueEntry(
+            "markitdown",
+            f"{_ROOM}.markitdown_converter:MarkitdownConverter",
+            ("markitdown", "mammoth", "markdownify", "pdfminer.six", "pdfplumber", "python-pptx", "pandas"),
+            options={"plugins": False},
+        ),
         CatalogueEntry("plain", f"{_ROOM}.plain_converter:PlainConverter", ("charset-normalizer",)),
     )
 }
@@ -136,6 +185,7 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
 _DOCLING_EXTENSIONS = frozenset(
     {"pdf", "docx", "docm", "dotx", "pptx", "pptm", "xlsx", "xlsm", "odt", "ods", "odp", "epub", "html", "htm", "xhtml"}
     | {"mht", "mhtml", "csv", "adoc", "asciidoc", "tex", "latex", "eml", "msg", "vtt", "nxml", "org", "rtf"}
+    | {"doc", "xls", "ppt", "png", "jpg", "jpeg", "tif", "tiff", "webp", "bmp", "gif"}
 )
 _LIGHT = {
     **dict.fromkeys(("md", "markdown", "mdx", "qmd", "rmd", "ipynb"), "markdown-it"),

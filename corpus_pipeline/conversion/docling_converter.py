@@ -13,7 +13,7 @@ from corpus_pipeline.conversion.containers import check_xml
 from corpus_pipeline.conversion.decoding import decode_text
 from corpus_pipeline.conversion.docling_mapping import LAYERS, document_blocks
 from corpus_pipeline.conversion.file_format import FileFormat
-from corpus_pipeline.conversion.html_preparation import keep_characters, marked_blocks, prepared_html
+from corpus_pipeline.conversion.html_preparation import keep_characters, marked_blocks, prepared_epub, prepared_html
 from corpus_pipeline.conversion.markup_details import (
     Details,
     docx_details,
@@ -106,8 +106,9 @@ def convert_bytes(
     """
     from docling.datamodel.base_models import ConversionStatus, DocumentStream
 
-    if file_format is FileFormat.HTML:
-        data = prepared_html(data)
+    prepare = {FileFormat.HTML: prepared_html, FileFormat.EPUB: prepared_epub}.get(file_format)
+    if prepare is not None:
+        data = prepare(data)
     stream = DocumentStream(name=f"document.{_SUFFIX.get(file_format, file_format.value)}", stream=BytesIO(data))
     result = _engine().convert(stream, raises_on_error=False)
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
@@ -124,7 +125,7 @@ def convert_bytes(
     )
     if file_format is FileFormat.PPTX:
         blocks = with_alternative_text(blocks, data)
-    if file_format is FileFormat.HTML:
+    if prepare is not None:
         blocks = marked_blocks(blocks)
     if details is not None:
         blocks = with_details(blocks, details)

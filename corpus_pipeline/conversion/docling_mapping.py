@@ -63,7 +63,7 @@ class _Walk:
         """Footnotes and endnotes that docling keeps apart from the body."""
         for item in self.document.texts:
             apart = item.content_layer.value == "furniture" and item.label.value == "footnote"
-            if apart and item.self_ref not in self.seen and item.text.strip():
+            if apart and item.text.strip():
                 yield Block(kind=BlockKind.FOOTNOTE, text=_lines(item.text), links=_links(item), **self.place(item))
 
     def node(self, item: Any, depth: int) -> Iterator[Block]:

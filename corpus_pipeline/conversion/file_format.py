@@ -50,6 +50,9 @@ class FileFormat(StrEnum):
     CODE = "code"
     TEXT = "text"
     IMAGE = "image"
+    DOC = "doc"
+    XLS = "xls"
+    PPT = "ppt"
     LEGACY_OFFICE = "legacy_office"
     ENCRYPTED_OFFICE = "encrypted_office"
     ARCHIVE = "archive"
@@ -78,6 +81,13 @@ _MAGIC: tuple[tuple[bytes, FileFormat], ...] = (
     (b"fLaC", FileFormat.MEDIA),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_STREAMS = {
+    "worddocument": FileFormat.DOC,
+    "workbook": FileFormat.XLS,
+    "book": FileFormat.XLS,
+    "powerpoint document": FileFormat.PPT,
+}
+_BMP_HEADERS = frozenset((12, 40, 52, 56, 64, 108, 124))
 _MIME_OF_ZIP = {
     "application/epub+zip": FileFormat.EPUB,
     "application/vnd.oasis.opendocument.text": FileFormat.ODT,
@@ -152,6 +162,8 @@ def _inner_magic(head: bytes) -> FileFormat | None:
         return FileFormat.IMAGE if head[8:12] == b"WEBP" else FileFormat.MEDIA
     if head[4:8] == b"ftyp":
         return FileFormat.MEDIA
+    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0" and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
+        return FileFormat.IMAGE
     return FileFormat.ARCHIVE if head[257:262] == b"ustar" else None
 
 
@@ -185,7 +197,7 @@ def _ole_format(path: Path) -> FileFormat:
         return FileFormat.ENCRYPTED_OFFICE
     if any(name.startswith(("__properties_version", "__nameid")) for name in names):
         return FileFormat.MSG
-    return FileFormat.LEGACY_OFFICE
+    return next((found for name, found in _OLE_STREAMS.items() if name in names), FileFormat.LEGACY_OFFICE)
 
 
 def _text_format(head: bytes, extension: str) -> FileFormat:

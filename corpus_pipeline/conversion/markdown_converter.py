@@ -159,7 +159,7 @@ def _html_table(html: str) -> Block | None:
     from lxml.etree import ParserError, XMLSyntaxError
 
     try:
-        rows, header = html_table_rows(html)
+        rows, header, spans = html_table_rows(html)
     except (ParserError, XMLSyntaxError):
         return None  # a tag cut by a blank line; its text is kept as a paragraph
-    return table_block(rows, header_rows=header)
+    return table_block(rows, header_rows=header, spans=spans)

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import QuarantineReason
 
-__all__ = ["decrypted_copy"]
+__all__ = ["LEGACY_FORMATS", "decrypted_copy", "is_encrypted"]
+
+LEGACY_FORMATS = frozenset({FileFormat.DOC, FileFormat.XLS, FileFormat.PPT})
+"""Formats that hold their encryption inside, where only a reader of the format finds it."""
 
 BUILT_IN_PASSWORD = "VelvetSweatshop"  # noqa: S105 - public: Excel encrypts write-protected workbooks with it
 """[MS-OFFCRYPTO] 2.4.2.3; nobody has to type it to open such a file."""
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a legacy office file is encrypted; a damaged one counts as not."""
+    import msoffcrypto
+
+    try:
+        with path.open("rb") as stream:
+            return bool(msoffcrypto.OfficeFile(stream).is_encrypted())
+    except Exception:  # noqa: BLE001 - the library raises many kinds on damaged input; the converter says what is wrong
+        return False
 
 
 def decrypted_copy(path: Path, password: str | None, folder: Path) -> Path:

@@ -6,6 +6,7 @@ follows ``#+INCLUDE`` and image paths of the document to any file of the machine
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 from corpus_pipeline.compute import die_with_parent
@@ -44,6 +45,13 @@ class PandocConverter:
 
 
 _NO_TITLE = "document"
+_REPEATED_HEAD = re.compile(rb"\\endfirsthead.*?\\endhead", re.DOTALL)
+
+
+def _pandoc_input(source: ConversionInput) -> bytes:
+    """The file; of a long LaTeX table, which has its head twice for the page breaks, the first one."""
+    data = source.path.read_bytes()
+    return _REPEATED_HEAD.sub(rb"\\endhead", data) if source.file_format is FileFormat.LATEX else data
 
 
 def pandoc_html(source: ConversionInput) -> str:
@@ -64,7 +72,7 @@ def pandoc_html(source: ConversionInput) -> str:
     command = [program, "--sandbox", "--standalone", "--wrap=none", "--no-highlight", "--mathml"]
     command += [f"--metadata=pagetitle:{_NO_TITLE}", f"--from={_PANDOC_NAMES[source.file_format]}", "--to=html"]
     done = subprocess.run(  # noqa: S603 - fixed program and options; the document goes in as bytes
-        command, input=source.path.read_bytes(), capture_output=True, check=False, preexec_fn=die_with_parent
+        command, input=_pandoc_input(source), capture_output=True, check=False, preexec_fn=die_with_parent
     )
     if done.returncode:
         raise ConverterFailure(f"pandoc ended with code {done.returncode}")

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from corpus_pipeline.conversion.canonical_jsonl import canonical_document
 from corpus_pipeline.conversion.decoding import decode_text
 from corpus_pipeline.conversion.file_format import FileFormat, code_language
 from corpus_pipeline.conversion.markdown_converter import markdown_blocks
@@ -27,7 +28,10 @@ class PlainConverter:
         if source.file_format is FileFormat.NOTEBOOK:
             return ConvertedDocument.from_blocks(_notebook_blocks(text))
         if source.file_format is FileFormat.JSONL:
-            lines = (line for line in text.split("\n") if line.strip())
+            lines = [line for line in text.split("\n") if line.strip()]
+            canonical = canonical_document(lines)
+            if canonical is not None:
+                return canonical
             return ConvertedDocument.from_blocks([Block(kind=BlockKind.PARAGRAPH, text=line) for line in lines])
         if source.file_format in {FileFormat.CODE, FileFormat.JSON, FileFormat.XML, FileFormat.HTML}:
             language = code_language(source.extension) or source.file_format.value

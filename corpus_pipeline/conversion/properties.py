@@ -43,8 +43,39 @@ def file_properties(source: ConversionInput) -> dict[str, str]:
     if source.file_format is FileFormat.HTML:
         return html_properties(decode_text(source.path.read_bytes()[: HTML_HEAD_CHARS * 2], whole=False))
     if source.file_format in ZIP_FORMATS:
-        return _zip_properties(source.path, source.file_format)
+        found = _zip_properties(source.path, source.file_format)
+        language = found.get("language") or _styled_language(source)
+        return dict(sorted({**found, "language": language}.items())) if language else found
+    if source.file_format in {FileFormat.JATS, FileFormat.XML, FileFormat.USPTO}:
+        declared = _ROOT_LANGUAGE.search(source.path.read_bytes()[:HTML_HEAD_CHARS])
+        return {"language": declared.group(1).decode()} if declared else {}
     return {}
+
+
+_ROOT_LANGUAGE = re.compile(
+    rb"<[A-Za-z][\w:.-]*(?:\s[^<>]*?)?\s(?:xml:)?lang\s*=\s*[\"']([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)[\"']"
+)
+_STYLE_PARTS = {
+    FileFormat.DOCX: (
+        "word/styles.xml",
+        re.compile(rb"<w:docDefaults>.*?<w:lang\s[^>]*?w:val=\"([A-Za-z-]+)\"", re.DOTALL),
+    ),
+    FileFormat.PPTX: ("ppt/slides/slide1.xml", re.compile(rb"<a:(?:rPr|endParaRPr)\s[^>]*?lang=\"([A-Za-z-]+)\"")),
+    FileFormat.ODT: ("styles.xml", re.compile(rb"fo:language=\"([a-z]{2,3})\"")),
+}
+"""Where the language of the text is stated when the properties say none."""
+
+
+def _styled_language(source: ConversionInput) -> str | None:
+    part, pattern = _STYLE_PARTS.get(source.file_format, ("", None))
+    try:
+        with zipfile.ZipFile(source.path) as archive:
+            if pattern is None or part not in archive.namelist() or archive.getinfo(part).file_size > MAX_PART_BYTES:
+                return None
+            found = pattern.search(archive.read(part))
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, NotImplementedError):
+        return None
+    return found.group(1).decode() if found else None
 
 
 def html_properties(html: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from corpus_pipeline.conversion.measures import MEASURES_VERSION, measure_document
 from corpus_pipeline.errors import UpstreamMissingError
 from corpus_pipeline.inventory import reopen_refused
 from corpus_pipeline.records import ConvertedDocument, Document, QuarantinedFile
@@ -23,8 +24,10 @@ __all__ = [
     "SavedConversion",
     "converted_document",
     "converted_documents",
+    "document_measures",
     "documents",
     "known_routes",
+    "measure_missing",
     "quarantined_files",
     "read_quarantine",
     "replace_corpus",
@@ -46,14 +49,18 @@ class KnownRoute:
     """A conversion in the cache and the way that led to it.
 
     Attributes:
+        options_sha256: Digest of the options that mattered for the format.
         tried: Converter names with their identities then; the last one succeeded.
+        limits: The strictest limits that the conversion has kept so far.
         columns: Hashes, counts, title, language and properties of the document.
     """
 
     key: tuple[str, str]
     file_format: str
+    options_sha256: str
     tried: tuple[tuple[str, str], ...]
     converter_fingerprint: str
+    limits: dict[str, float]
     columns: dict[str, Any]
 
 
@@ -64,9 +71,11 @@ class SavedConversion:
     source_sha256: str
     policy_sha256: str
     file_format: str
+    options_sha256: str
     tried: tuple[tuple[str, str], ...]
     converter_fingerprint: str
     effective_converter: str
+    limits: dict[str, float]
     summary: dict[str, Any]
     content: bytes
     elapsed_seconds: float
@@ -169,6 +178,8 @@ def known_routes(connection: Connection, keys: Iterable[tuple[str, str]]) -> lis
         KnownRoute(
             key=(row.pop("source_sha256"), row.pop("policy_sha256")),
             file_format=row.pop("file_format"),
+            options_sha256=row.pop("options_sha256"),
+            limits=row.pop("limits"),
             tried=_pairs(row.pop("tried")),
             converter_fingerprint=row.pop("converter_fingerprint"),
             columns=row,
@@ -183,6 +194,30 @@ def save_conversions(connection: Connection, conversions: Sequence[SavedConversi
     with connection.cursor() as cursor:
         cursor.executemany(queries.save_conversion.sql, [_conversion_values(conversion) for conversion in conversions])
         cursor.executemany(queries.save_route.sql, [_route_values(conversion) for conversion in conversions])
+
+
+def document_measures(connection: Connection, corpus: str) -> dict[str, dict[str, Any]]:
+    """The measures of the documents of a corpus by id; see :func:`measure_document`."""
+    rows = load_queries("conversion").document_measures(connection, corpus=corpus)
+    return {row["document_id"]: row["measures"] or {} for row in rows}
+
+
+def measure_missing(connection: Connection, corpus: str) -> int:
+    """Measures documents that were converted before there were measures, or these ones.
+
+    Returns:
+        How many.
+    """
+    queries = load_queries("conversion")
+    measured = 0
+    while rows := list(
+        queries.unmeasured_contents(connection, corpus=corpus, version=MEASURES_VERSION, limit=BATCH_DOCUMENTS)
+    ):
+        for row in rows:
+            document = ConvertedDocument.model_validate_json(zlib.decompress(row.pop("content")))
+            queries.save_measures(connection, measures=Jsonb(measure_document(document)), **row)
+        measured += len(rows)
+    return measured
 
 
 def read_quarantine(connection: Connection, corpus: str) -> list[QuarantineRow]:
@@ -262,6 +297,7 @@ def _conversion_values(conversion: SavedConversion) -> dict[str, Any]:
     return {
         **conversion.summary,
         "properties": Jsonb(conversion.summary["properties"]),
+        "measures": Jsonb(conversion.summary["measures"]),
         "source_sha256": conversion.source_sha256,
         "converter_fingerprint": conversion.converter_fingerprint,
         "effective_converter": conversion.effective_converter,
@@ -274,6 +310,8 @@ def _route_values(conversion: SavedConversion) -> dict[str, Any]:
     return {
         "source_sha256": conversion.source_sha256,
         "policy_sha256": conversion.policy_sha256,
+        "options_sha256": conversion.options_sha256,
+        "limits": Jsonb(conversion.limits),
         "file_format": conversion.file_format,
         "tried": Jsonb([list(pair) for pair in conversion.tried]),
         "converter_fingerprint": conversion.converter_fingerprint,

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.conversion.markitdown_converter import MARKITDOWN_FORMATS
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import QuarantineReason
 from corpus_pipeline.registry import ConversionSpec
 
-__all__ = ["ROUTING_VERSION", "requested_converter", "route"]
+__all__ = ["ROUTING_VERSION", "RouteOptions", "requested_converter", "route"]
 
-ROUTING_VERSION = 1
+ROUTING_VERSION = 2
 """Raised when :func:`route` or the sniffing before it changes."""
 
 _F = FileFormat
 _AUTO: dict[FileFormat, tuple[str, ...]] = {
-    _F.PDF: ("docling-native-geometry", "pdfium-text"),
     _F.DOCX: ("docling", "unstructured"),
     _F.PPTX: ("docling", "unstructured"),
     _F.XLSX: ("docling", "unstructured"),
@@ -31,7 +32,7 @@ _AUTO: dict[FileFormat, tuple[str, ...]] = {
     _F.ORG: ("pandoc-docling", "plain"),
     _F.RTF: ("pandoc-docling",),
     _F.ASCIIDOC: ("docling", "plain"),
-    _F.LATEX: ("docling", "pandoc-docling", "plain"),
+    _F.LATEX: ("pandoc-docling", "docling", "plain"),
     _F.CSV: ("docling", "unstructured", "plain"),
     _F.TSV: ("unstructured", "plain"),
     _F.JATS: ("docling", "unstructured"),
@@ -46,15 +47,31 @@ _AUTO: dict[FileFormat, tuple[str, ...]] = {
     _F.JSONL: ("plain",),
     _F.CODE: ("plain",),
     _F.TEXT: ("plain",),
+    _F.DOC: ("libreoffice-docling",),
+    _F.XLS: ("libreoffice-docling",),
+    _F.PPT: ("libreoffice-docling",),
 }
+_PDF_GRADES = {"models": "docling-standard", "geometry": "docling-native-geometry", "native": "docling-native"}
+_OCR = "rapidocr-geometry"
 _DOCLING = frozenset(
     {_F.DOCX, _F.PPTX, _F.XLSX, _F.ODT, _F.ODS, _F.ODP, _F.EPUB, _F.HTML, _F.MHTML, _F.MARKDOWN, _F.ASCIIDOC}
     | {_F.LATEX, _F.CSV, _F.JATS, _F.USPTO, _F.EML, _F.MSG, _F.WEBVTT}
 )
+_LEGACY = frozenset({_F.DOC, _F.XLS, _F.PPT})
 _UNSTRUCTURED = frozenset(
     {_F.DOCX, _F.PPTX, _F.XLSX, _F.ODT, _F.EPUB, _F.HTML, _F.MARKDOWN, _F.RST, _F.ORG, _F.RTF, _F.CSV, _F.TSV}
     | {_F.XML, _F.JATS, _F.USPTO, _F.XBRL, _F.EML, _F.MSG, _F.TEXT}
 )
+_NOT_TEXT = frozenset(
+    {_F.DOCX, _F.PPTX, _F.XLSX, _F.ODT, _F.ODS, _F.ODP, _F.EPUB, _F.MSG, _F.RTF, _F.DOC, _F.XLS, _F.PPT}
+)
+_ROUTES: dict[str, dict[FileFormat, tuple[str, ...]]] = {
+    "auto": _AUTO,
+    "docling": {**dict.fromkeys(_DOCLING, ("docling",)), **dict.fromkeys(_LEGACY, ("libreoffice-docling",))},
+    "unstructured": dict.fromkeys(_UNSTRUCTURED, ("unstructured",)),
+    "markitdown": dict.fromkeys(MARKITDOWN_FORMATS, ("markitdown",)),
+    "plain": {**dict.fromkeys(_AUTO.keys() - _NOT_TEXT, ("plain",)), _F.MARKDOWN: ("markdown-it",)},
+}
 _NEVER: dict[FileFormat, tuple[QuarantineReason, str, str]] = {
     _F.ENCRYPTED_OFFICE: (
         QuarantineReason.ENCRYPTED,
@@ -73,13 +90,8 @@ _NEVER: dict[FileFormat, tuple[QuarantineReason, str, str]] = {
     ),
     _F.LEGACY_OFFICE: (
         QuarantineReason.UNSUPPORTED,
-        "the file is in an office format from before 2007 (doc, xls, ppt)",
-        "Save it as docx, xlsx, pptx or PDF.",
-    ),
-    _F.IMAGE: (
-        QuarantineReason.NO_TEXT,
-        "the file is an image, and text recognition is not installed",
-        "Add a text version, or leave images out with source.exclude.",
+        "the file is a compound office file of a kind that is not known here (not doc, xls, ppt or msg)",
+        "Save it as docx, xlsx, pptx or PDF, or leave it out with source.exclude.",
     ),
     _F.MEDIA: (
         QuarantineReason.UNSUPPORTED,
@@ -112,12 +124,34 @@ def requested_converter(spec: ConversionSpec, relative_path: str) -> str:
     return spec.converter
 
 
-def route(file_format: FileFormat, requested: str) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class RouteOptions:
+    """What a corpus has chosen, and what a look at the file has shown.
+
+    Attributes:
+        pdf_grade: ``models``, ``geometry`` or ``native``.
+        ocr: ``auto``, ``on`` or ``off``.
+        scanned: Whether a PDF has pages that are pictures.
+    """
+
+    pdf_grade: str = "geometry"
+    ocr: str = "auto"
+    scanned: bool = False
+
+    def of_format(self, file_format: FileFormat) -> dict[str, str]:
+        """The choices that matter for a format."""
+        if file_format is FileFormat.PDF:
+            return {"pdf_grade": self.pdf_grade, "ocr": self.ocr}
+        return {"ocr": self.ocr} if file_format is FileFormat.IMAGE else {}
+
+
+def route(file_format: FileFormat, requested: str, options: RouteOptions = RouteOptions()) -> tuple[str, ...]:
     """Names of the converters to try, in order; those after the first are declared fallbacks.
 
     Args:
         file_format: What the file is.
         requested: ``auto``, or one converter that must be used and has no fallback.
+        options: Of the corpus and the file.
 
     Raises:
         ConversionError: No converter reads this; the class says why.
@@ -125,16 +159,11 @@ def route(file_format: FileFormat, requested: str) -> tuple[str, ...]:
     if file_format in _NEVER:
         reason, message, remedy = _NEVER[file_format]
         raise ConversionError(message, reason=reason, remedy=remedy)
-    if requested == "auto":
-        return _AUTO[file_format]
-    if requested == "docling" and file_format is FileFormat.PDF:
-        return ("docling-native-geometry",)
-    if requested == "docling" and file_format in _DOCLING:
-        return ("docling",)
-    if requested == "unstructured" and file_format in _UNSTRUCTURED:
-        return ("unstructured",)
-    if requested == "plain" and _is_text(file_format):
-        return ("markdown-it",) if file_format is FileFormat.MARKDOWN else ("plain",)
+    if requested in {"auto", "docling"} and file_format in {FileFormat.PDF, FileFormat.IMAGE}:
+        return _picture_route(options) if file_format is FileFormat.IMAGE else _pdf_route(requested, options)
+    names = _ROUTES[requested].get(file_format)
+    if names is not None:
+        return names
     raise ConversionError(
         f"the converter {requested!r} was asked for, which does not read {file_format}",
         reason=QuarantineReason.UNSUPPORTED,
@@ -142,8 +171,20 @@ def route(file_format: FileFormat, requested: str) -> tuple[str, ...]:
     )
 
 
-def _is_text(file_format: FileFormat) -> bool:
-    return file_format in _AUTO and file_format not in {
-        FileFormat.PDF, FileFormat.DOCX, FileFormat.PPTX, FileFormat.XLSX, FileFormat.ODT, FileFormat.ODS,
-        FileFormat.ODP, FileFormat.EPUB, FileFormat.MSG, FileFormat.RTF,
-    }  # fmt: skip
+def _pdf_route(requested: str, options: RouteOptions) -> tuple[str, ...]:
+    """Recognition comes first where pages are scanned; ``on`` lets nothing take its place."""
+    if options.scanned and options.ocr == "on":
+        return (_OCR,)
+    grade = _PDF_GRADES[options.pdf_grade]
+    names = (grade, "pdfium-text") if requested == "auto" else (grade,)
+    return (_OCR, *names) if options.scanned and options.ocr == "auto" else names
+
+
+def _picture_route(options: RouteOptions) -> tuple[str, ...]:
+    if options.ocr != "off":
+        return (_OCR,)
+    raise ConversionError(
+        "the file is an image, and text recognition is switched off",
+        reason=QuarantineReason.NO_TEXT,
+        remedy="Set conversion.ocr to auto, add a text version, or leave images out with source.exclude.",
+    )

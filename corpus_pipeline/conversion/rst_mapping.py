@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from corpus_pipeline.conversion.inline_text import collapse
-from corpus_pipeline.conversion.tables import table_block
+from corpus_pipeline.conversion.tables import Span, table_block
 from corpus_pipeline.records import Block, BlockKind
 
 __all__ = ["doctree_blocks"]
@@ -204,6 +204,7 @@ def _table(node: Any, section: int, depth: int) -> Iterator[Block]:  # noqa: ARG
     rows = list(node.findall(lambda item: item.tagname == "row"))
     header = sum(1 for row in rows if row.parent.tagname == "thead")
     grid: dict[tuple[int, int], str] = {}
+    spans: list[Span] = []
     for y, row in enumerate(rows):
         x = 0
         for entry in row.children:
@@ -212,10 +213,13 @@ def _table(node: Any, section: int, depth: int) -> Iterator[Block]:  # noqa: ARG
             for down in range(entry.get("morerows", 0) + 1):
                 for right in range(entry.get("morecols", 0) + 1):
                     grid[(y + down, x + right)] = entry.astext()
-            x += entry.get("morecols", 0) + 1
+            across, down = entry.get("morecols", 0) + 1, entry.get("morerows", 0) + 1
+            if across > 1 or down > 1:
+                spans.append((y, x, down, across))
+            x += across
     width = max((x for _, x in grid), default=-1) + 1
     cells = [[grid.get((y, x), "") for x in range(width)] for y in range(len(rows))]
-    block = table_block(cells, header_rows=header, caption=caption, links=_links(node))
+    block = table_block(cells, header_rows=header, caption=caption, links=_links(node), spans=spans)
     if block:
         yield block
 

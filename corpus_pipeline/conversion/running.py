@@ -10,7 +10,14 @@ from dataclasses import replace
 from corpus_pipeline.conversion.catalogue import CatalogueEntry, modules_to_preload
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
-from corpus_pipeline.conversion.planning import ANY_CONVERTER, ContentKey, WantedFile, identity_sha256
+from corpus_pipeline.conversion.planning import (
+    ANY_CONVERTER,
+    Conditions,
+    ContentKey,
+    WantedFile,
+    identity_sha256,
+    options_sha256,
+)
 from corpus_pipeline.conversion.pool import ConversionPool
 from corpus_pipeline.conversion.repository import SavedConversion, save_conversions
 from corpus_pipeline.errors import SourceChangedError
@@ -96,8 +103,7 @@ class _LocalCopies:
     def jobs(self) -> Iterator[ConversionJob]:
         """Jobs in the planned order; a file that changed since the inventory gives none."""
         conversion = self._context.spec.conversion
-        password = conversion.password.get_secret_value() if conversion.password else None
-        limits = conversion.limits.model_dump()
+        conditions = Conditions.of(conversion)
         for item in self._planned:
             stack = ExitStack()
             try:
@@ -112,8 +118,10 @@ class _LocalCopies:
                 extension=item.file.extension,
                 requested=item.requested,
                 targets=self._targets,
-                limits=limits,
-                password=password,
+                limits=dict(conditions.limits),
+                password=item.password,
+                pdf_grade=conditions.options.pdf_grade,
+                ocr=conditions.options.ocr,
             )
 
     def checked(self, outcomes: Iterator[ConversionOutcome]) -> Iterator[ConversionOutcome]:
@@ -141,6 +149,7 @@ class _Batch:
         self._waiting: list[SavedConversion] = []
         self._bytes = 0
         self._since = time.monotonic()
+        self._conditions = Conditions.of(context.spec.conversion)
 
     def add(self, item: WantedFile, outcome: ConversionOutcome) -> None:
         entry = self._catalogue[outcome.converter]
@@ -149,6 +158,8 @@ class _Batch:
                 source_sha256=item.file.sha256,
                 policy_sha256=item.policy_sha256,
                 file_format=outcome.file_format,
+                options_sha256=options_sha256(self._conditions.options, outcome.file_format),
+                limits=dict(self._conditions.limits),
                 tried=tried_identities(outcome, self._catalogue),
                 converter_fingerprint=entry.fingerprint(FileFormat(outcome.file_format), item.file.extension),
                 effective_converter=outcome.converter,

@@ -15,9 +15,11 @@ from corpus_pipeline.conversion.containers import ZIP_FORMATS, check_zip
 from corpus_pipeline.conversion.decoding import clean_text
 from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
+from corpus_pipeline.conversion.measures import measure_document
 from corpus_pipeline.conversion.office_password import LEGACY_FORMATS, decrypted_copy, is_encrypted
 from corpus_pipeline.conversion.routing import RouteOptions, route
 from corpus_pipeline.conversion.scanned_pages import scanned_pages
+from corpus_pipeline.conversion.shared_strings import check_shared_strings
 from corpus_pipeline.conversion.source import ConversionInput, Converter, ConverterFailure, SlicedConverter
 from corpus_pipeline.errors import ConversionError, ModelUnavailableError
 from corpus_pipeline.records import ConvertedDocument, QuarantineReason, canonical_json, sha256_hex
@@ -133,6 +135,8 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
     names = job.candidates or route(file_format, job.requested, _route_options(job, path, file_format))
     if file_format in ZIP_FORMATS:
         check_zip(path, file_format, max_expanded_bytes=job.limits["max_expanded_bytes"])
+    if file_format is FileFormat.XLSX:
+        check_shared_strings(path, max_text_chars=job.limits["max_text_chars"])
     source = _input(job, path, file_format)
     document = _try_in_order(names, job, source, trace)
     _check_document(document, job.limits["max_text_chars"])
@@ -320,4 +324,5 @@ def _summary(document: ConvertedDocument) -> dict[str, object]:
         "title": document.title or heading,
         "language": document.language,
         "properties": document.properties,
+        "measures": measure_document(document),
     }

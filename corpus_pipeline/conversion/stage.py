@@ -9,11 +9,20 @@ from pathlib import PurePosixPath
 
 from corpus_pipeline.conversion.catalogue import CATALOGUE, CatalogueEntry
 from corpus_pipeline.conversion.job import ConversionOutcome
-from corpus_pipeline.conversion.planning import ContentKey, WantedFile, make_plan, wanted_files
+from corpus_pipeline.conversion.passwords import FilePasswords
+from corpus_pipeline.conversion.planning import (
+    Conditions,
+    ContentKey,
+    WantedFile,
+    chosen_routes,
+    make_plan,
+    wanted_files,
+)
 from corpus_pipeline.conversion.repository import (
     KnownRoute,
     QuarantineRow,
     known_routes,
+    measure_missing,
     read_quarantine,
     replace_corpus,
 )
@@ -47,21 +56,22 @@ def convert_corpus(context: StageContext, *, catalogue: Mapping[str, CatalogueEn
         SourceUnavailableError: A remote source stopped answering; finished conversions are kept.
     """
     spec = context.spec
-    limits_sha256 = sha256_hex(canonical_json(spec.conversion.limits))
+    conditions = Conditions.of(spec.conversion)
     with open_stage(context, Stage.CONVERTED_DOCUMENTS) as run:
         with context.database.connection() as connection:
             files = source_files(connection, spec.slug)
             previous = {row.file.document_id: row for row in read_quarantine(connection, spec.slug)}
-            wanted = wanted_files(spec.conversion, (file for file in files if file.sha256 and not file.refusal))
+            readable = [file for file in files if file.sha256 and not file.refusal]
+            wanted = wanted_files(spec.conversion, readable, FilePasswords(spec))
             known = known_routes(connection, (item.key for item in wanted))
-        plan = make_plan(wanted, known=known, quarantined=previous, limits_sha256=limits_sha256, catalogue=catalogue)
+        plan = make_plan(wanted, known=known, quarantined=previous, conditions=conditions, catalogue=catalogue)
         outcomes = convert_planned(context, plan.to_convert, catalogue)
         fresh = {key for key, outcome in outcomes.items() if not outcome.reason}
         with context.database.connection() as connection:
-            found = {route.key: route for route in known_routes(connection, fresh)}
+            found = {route.key: route for route in chosen_routes(known_routes(connection, fresh), conditions)}
         routes = {**plan.known, **found}
         converted = [_document(spec, item, routes[item.key], catalogue) for item in wanted if item.key in routes]
-        failures = _Failures(previous, outcomes, catalogue, limits_sha256)
+        failures = _Failures(previous, outcomes, catalogue, conditions.sha256)
         quarantined = [
             *(failures.refused(file, spec) for file in files if file.refusal or not file.sha256),
             *(failures.failed(item) for item in wanted if item.key not in routes),
@@ -70,6 +80,7 @@ def convert_corpus(context: StageContext, *, catalogue: Mapping[str, CatalogueEn
         counts = _counts(converted, quarantined, len(fresh))
         with run.commit(output_sha256=output_sha256(converted, quarantined), counts=counts) as connection:
             replace_corpus(connection, spec.slug, converted, quarantined, datetime.now(UTC))
+            measure_missing(connection, spec.slug)
     return run.result
 
 

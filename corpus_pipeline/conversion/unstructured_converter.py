@@ -125,8 +125,9 @@ def _blocks(elements: Iterable[Any]) -> Iterator[Block]:
 
 
 def _table(element: Any) -> Block | None:
-    rows, header = html_table_rows(element.metadata.text_as_html)
-    return table_block(rows, header_rows=header, page=element.metadata.page_number, links=_links(element))
+    rows, header, spans = html_table_rows(element.metadata.text_as_html)
+    page = element.metadata.page_number
+    return table_block(rows, header_rows=header, page=page, links=_links(element), spans=spans)
 
 
 def _text_block(element: Any, name: str) -> Block:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from corpus_pipeline.registry import KEY_ALIASES, RESTRICTING_KEYS, parse_yaml, read_declared
+from corpus_pipeline.registry import KEY_ALIASES, PASSWORD_KEY, RESTRICTING_KEYS, parse_yaml, read_declared
 
 __all__ = [
     "FRONT_MATTER_EXTENSIONS",
@@ -84,7 +84,8 @@ def read_block(text: str, file: str, *, first_line: int, keep_unknown: bool) -> 
         closed = bool(problems) and _RESTRICTING_WORDS.search(text) is not None
         return _closed(problems) if closed else DeclaredBlock({}, tuple(problems))
     texts = {str(path[0]): value for path, value in document.texts.items() if len(path) == 1}
-    found = read_declared(document.value, texts=texts, keep_unknown=keep_unknown)
+    metadata = document.value if keep_unknown else {k: v for k, v in document.value.items() if k != PASSWORD_KEY}
+    found = read_declared(metadata, texts=texts, keep_unknown=keep_unknown)
     problems += [f"{file}:{document.line((key,))} {key}: {message}" for key, message in found.problems]
     return DeclaredBlock(found.values, tuple(problems))
 

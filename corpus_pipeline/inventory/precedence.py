@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from corpus_pipeline.records import AnswerUse, DocumentMetadata, TrustLevel
-from corpus_pipeline.registry import CorpusSpec, GlobSet, has_wildcard, read_declared
+from corpus_pipeline.registry import PASSWORD_KEY, CorpusSpec, GlobSet, has_wildcard, read_declared
 
 __all__ = ["EVERYONE", "Layer", "documents_layer", "merge_layers", "merge_metadata", "narrowed_to_nobody"]
 
@@ -68,7 +68,8 @@ def documents_layer(spec: CorpusSpec, relative_path: str) -> Layer:
     matching = [keys for pattern, keys in spec.documents.items() if _is_glob_for(pattern, relative_path)]
     if relative_path in spec.documents:
         matching.append(spec.documents[relative_path])
-    values, _ = merge_layers((REGISTRY, read_declared(keys).values) for keys in matching)
+    metadata = ({key: value for key, value in keys.items() if key != PASSWORD_KEY} for keys in matching)
+    values, _ = merge_layers((REGISTRY, read_declared(keys).values) for keys in metadata)
     return REGISTRY, values
 
 
@@ -104,6 +105,7 @@ def merge_metadata(
     if "modified_on" in own[1].get("attributes", {}):
         origins.setdefault("attributes.modified_on", PROPERTY)
     origins.pop("attributes", None)
+    origins.pop(PASSWORD_KEY, None)
     overrides = documents_layer(spec, relative_path)
     merged, merged_origins = merge_layers([("", values), overrides])
     origins = {**origins, **{key: origin for key, origin in merged_origins.items() if origin}}

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from corpus_pipeline.inventory.front_matter import DeclaredBlock, read_block
+from corpus_pipeline.registry import PASSWORD_KEY, parse_yaml
 
-__all__ = ["MAX_SIDECAR_BYTES", "match_sidecars", "read_sidecar"]
+__all__ = ["MAX_SIDECAR_BYTES", "match_sidecars", "password_of", "read_sidecar", "sidecar_names"]
 
 MAX_SIDECAR_BYTES = 64_000
 
@@ -23,7 +24,25 @@ def read_sidecar(content: bytes, file: str) -> DeclaredBlock:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return _unusable(file, "is not UTF-8 text; save it as UTF-8")
-    return read_block(text, file, first_line=1, keep_unknown=False)
+    block = read_block(text, file, first_line=1, keep_unknown=False)
+    if not password_of(text):
+        return block
+    return DeclaredBlock({**block.declared, PASSWORD_KEY: True}, block.problems)
+
+
+def password_of(text: str) -> str | None:
+    """The password that a sidecar holds; what is kept of a sidecar only says that there is one."""
+    value = parse_yaml(text, "").value
+    secret = value.get(PASSWORD_KEY) if isinstance(value, dict) else None
+    return None if secret is None or not str(secret) else str(secret)
+
+
+def sidecar_names(relative_path: str) -> list[str]:
+    """Paths where the sidecar of a document may be, the one that counts first."""
+    folder, slash, name = relative_path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    bases = dict.fromkeys((relative_path, f"{folder}{slash}{stem}"))
+    return [f"{base}.meta.{ending}" for base in bases for ending in ("yaml", "yml")]
 
 
 def match_sidecars(documents: Iterable[str], sidecars: Iterable[str]) -> tuple[dict[str, str], list[str]]:

@@ -16,7 +16,7 @@ from corpus_pipeline.registry.declared import read_declared
 from corpus_pipeline.registry.environment import has_variable
 from corpus_pipeline.registry.globs import glob_fault
 from corpus_pipeline.registry.located import KeyPath
-from corpus_pipeline.registry.models import CorpusSpec
+from corpus_pipeline.registry.models import PASSWORD_KEY, CorpusSpec
 from corpus_pipeline.registry.sources import is_local, local_folder
 
 __all__ = ["check_corpus", "check_sources_differ", "slug_fault", "slug_from"]
@@ -63,7 +63,8 @@ def check_corpus(
         if isinstance(schedule.get(key), str) and check(schedule[key]):
             add((*place, "schedule", key), check(schedule[key]))
     for pattern, keys in _mapping(values.get("documents")).items():
-        for key, message in read_declared(_mapping(keys)).problems:
+        metadata = {key: value for key, value in _mapping(keys).items() if key != PASSWORD_KEY}
+        for key, message in read_declared(metadata).problems:
             add((*place, "documents", pattern, key), message)
     if check_files:
         _check_files(values, place, base_folder, add)

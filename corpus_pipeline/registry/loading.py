@@ -21,14 +21,20 @@ from corpus_pipeline.registry.checks import check_corpus, check_sources_differ, 
 from corpus_pipeline.registry.environment import expand_variables, has_variable, unset_variables
 from corpus_pipeline.registry.faults import allowed_keys, unknown_key, wording
 from corpus_pipeline.registry.located import KeyPath, LocatedYaml, dotted, parse_yaml
-from corpus_pipeline.registry.models import CorpusSpec, Registry
+from corpus_pipeline.registry.models import PASSWORD_KEY, CorpusSpec, Registry
 
 __all__ = ["FILE_KEYS", "FILE_VERSION", "load_registry"]
 
 FILE_VERSION = 1
 FILE_KEYS = ("version", "defaults", "corpora")
 _NOT_IN_FILE = ("slug", "base_folder")
-_EXPANDED: tuple[KeyPath, ...] = (("source", "url"), ("source", "options"), ("conversion", "password"))
+_ANY = "*"
+_EXPANDED: tuple[KeyPath, ...] = (
+    ("source", "url"),
+    ("source", "options"),
+    ("conversion", "password"),
+    ("documents", _ANY, PASSWORD_KEY),
+)
 
 
 def load_registry(path: Path, *, check_files: bool = True) -> Registry:
@@ -194,7 +200,7 @@ def _expand(file: _File, place: KeyPath, values: dict[str, Any]) -> dict[str, An
 
 
 def _expand_text(file: _File, place: KeyPath, path: KeyPath, text: str) -> str:
-    if not any(path[: len(allowed)] == allowed for allowed in _EXPANDED):
+    if not any(_lies_below(path, allowed) for allowed in _EXPANDED):
         if has_variable(text) and path[:1] != ("description",):
             names = ", ".join(dotted(allowed) for allowed in _EXPANDED)
             file.add((*place, *path), f"${{…}} is filled in only in {names}; write the value itself")
@@ -202,3 +208,7 @@ def _expand_text(file: _File, place: KeyPath, path: KeyPath, text: str) -> str:
     for message in unset_variables(text, os.environ):
         file.add((*place, *path), message)
     return expand_variables(text, os.environ)
+
+
+def _lies_below(path: KeyPath, allowed: KeyPath) -> bool:
+    return len(path) >= len(allowed) and all(name in (_ANY, part) for name, part in zip(allowed, path, strict=False))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from corpus_pipeline.errors import UnknownCorpusError
 from corpus_pipeline.records import AnswerUse, Lifecycle, SourceType, TrustLevel, canonical_json, sha256_hex
 
 __all__ = [
+    "PASSWORD_KEY",
     "PRIMARY_CATEGORIES",
     "SUPPORTING_CATEGORIES",
     "ChunkingSpec",
@@ -23,11 +25,16 @@ __all__ = [
     "GateThresholds",
     "LexicalSpec",
     "Registry",
+    "RetrievalSpec",
+    "RoutingSpec",
     "ScheduleSpec",
+    "SearchMode",
     "SourceSpec",
     "VersionsSpec",
 ]
 
+PASSWORD_KEY = "password"  # noqa: S105 - the name of a key
+"""Key of ``documents:`` and of sidecars that opens an encrypted file; it is no metadata."""
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 Ratio = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -69,12 +76,7 @@ ConverterName = Literal["auto", "docling", "unstructured", "markitdown", "plain"
 
 
 class ConversionSpec(Spec):
-    """Which converter makes structured documents, and its limits.
-
-    Attributes:
-        passwords: Glob to the password that opens the files it names; filled from the key
-            ``password`` of the corpus's ``documents``, never written in this place.
-    """
+    """Which converter makes structured documents, and its limits."""
 
     converter: ConverterName = "auto"
     overrides: dict[str, ConverterName] = Field(
@@ -92,7 +94,6 @@ class ConversionSpec(Spec):
     )
     limits: ConversionLimits = ConversionLimits()
     password: SecretStr | None = Field(None, description="Opens encrypted files of this corpus.")
-    passwords: dict[str, SecretStr] = Field(default_factory=dict, exclude=True, repr=False)
 
 
 class DeduplicationSpec(Spec):
@@ -137,6 +138,21 @@ class ChunkingSpec(Spec):
     overlap_tokens: Annotated[int, Field(ge=0, le=512)] = 0
 
 
+class EndpointSpec(Spec):
+    """An OpenAI-compatible endpoint that embeds, for ``backend: endpoint``."""
+
+    url: str = Field(pattern=r"^https?://[^@\s]+$", description="Up to the part before /embeddings, without a login.")
+    dimensions: Annotated[int, Field(ge=1, le=16000)] = Field(description="Length of its vectors; others are refused.")
+    max_tokens: Annotated[int, Field(ge=16, le=32768)] = Field(description="Longest input of the model there.")
+    tokenizer: str = Field(
+        "all-MiniLM-L6-v2", description="Model folder or hub id whose tokenizer counts; best the model's own."
+    )
+    api_key_env: str | None = Field("OPENAI_API_KEY", description="Environment variable of the key; null sends none.")
+    requests_per_minute: Annotated[int, Field(ge=0)] = Field(0, description="0 is no limit.")
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+
+
 class EmbeddingSpec(Spec):
     """The model whose vectors are searched."""
 
@@ -145,11 +161,23 @@ class EmbeddingSpec(Spec):
         description="A packaged model's name, a local folder, or a hub id. Hub ids need network at first use.",
     )
     revision: str | None = None
-    backend: Literal["torch", "onnx", "openvino"] = "torch"
+    backend: Literal["torch", "onnx", "openvino", "endpoint"] = "torch"
     precision: Literal["float32", "bfloat16"] = "float32"
     batch_size: Annotated[int, Field(ge=1, le=1024)] = 32
     query_prompt: str = ""
     passage_prompt: str = ""
+    endpoint: EndpointSpec | None = Field(None, description="For backend endpoint alone; `model` is its name there.")
+
+    @model_validator(mode="after")
+    def _endpoint_matches_backend(self) -> Self:
+        if (self.backend == "endpoint") != (self.endpoint is not None):
+            raise ValueError("`endpoint` is for `backend: endpoint` and needed there")
+        return self
+
+    @property
+    def tokenizer_model(self) -> str:
+        """The model whose tokenizer counts."""
+        return self.endpoint.tokenizer if self.endpoint else self.model
 
 
 class LexicalSpec(Spec):
@@ -170,7 +198,16 @@ class GateThresholds(Spec):
     max_removed_ratio: Ratio = Field(0.3, description="A listing that loses more than this deletes nothing.")
     max_quarantined_ratio: Ratio = 0.1
     min_characters: Annotated[int, Field(ge=0)] = Field(20, description="Shorter documents are warned about.")
-    max_replacement_ratio: Ratio = Field(0.01, description="Share of U+FFFD and mojibake characters.")
+    max_replacement_ratio: Ratio = Field(
+        0.01, description="Share of U+FFFD, mojibake and undecoded glyphs in a document above which it is unreadable."
+    )
+    max_unreadable_ratio: Ratio = Field(0.1, description="Blocks above this share of unreadable documents.")
+    min_page_coverage: Ratio = Field(
+        0.98, description="Blocks below this share of pages with text or known to be blank; each missing page warns."
+    )
+    min_characters_per_page: Annotated[int, Field(ge=0)] = Field(
+        40, description="Warns about documents with less text a page, which are probably scans."
+    )
     max_duplicate_ratio: Ratio = Field(0.5, description="Warns above this share of duplicates.")
     max_review_ratio: Ratio = Field(0.2, description="Warns above this share of decisions to review.")
     max_vector_norm_error: Annotated[float, Field(gt=0)] = 0.01
@@ -202,6 +239,52 @@ class EvidenceSpec(Spec):
         description="Source types an answer should rest on; name those that this corpus can have.",
     )
     allow_undated: bool = Field(True, description="False: a source without any date fails the policy.")
+
+
+SearchMode = Literal["dense", "sparse", "hybrid"]
+
+
+class RoutingSpec(Spec):
+    """When a question is meant for this corpus. A question that no corpus claims goes to all."""
+
+    keywords: tuple[str, ...] = Field((), description="Words or phrases; one of them in a question claims it.")
+    patterns: tuple[str, ...] = Field((), description="Regular expressions, without regard to case.")
+
+    @field_validator("patterns")
+    @classmethod
+    def _compilable(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        return patterns
+
+
+class RetrievalSpec(Spec):
+    """How this corpus is searched where the question does not say otherwise."""
+
+    mode: SearchMode = Field("hybrid", description="Nearest vectors, BM25, or both fused by rank.")
+    fetch_multiplier: Annotated[int, Field(ge=1, le=50)] = Field(
+        3, description="Candidates fetched for each fragment wanted."
+    )
+    min_score: Annotated[float, Field(ge=-1.0, le=1.0)] = Field(
+        0.3, description="Least cosine of an accepted fragment; `corpus-pipeline golden calibrate` proposes one."
+    )
+    reranker: str | None = Field(
+        None, description="Cross-encoder: the packaged `ms-marco-MiniLM-L-12-v2`, a local folder, or a hub id."
+    )
+    rerank_candidates: Annotated[int, Field(ge=1, le=200)] = 50
+    rerank_min_score: Ratio = Field(0.0, description="Least probability of the cross-encoder.")
+    max_similarity: Annotated[float, Field(gt=0.0, le=1.0)] = Field(
+        0.85, description="A fragment this close (cosine) to one already selected is dropped."
+    )
+    max_per_source: Annotated[int, Field(ge=1)] | None = Field(None, description="Most fragments of one document.")
+    max_per_section: Annotated[int, Field(ge=1)] | None = Field(None, description="Most fragments of one section.")
+    evidence_tokens: Annotated[int, Field(ge=64)] | None = Field(
+        None, description="Most tokens of all accepted sections together."
+    )
+    routing: RoutingSpec = RoutingSpec()
 
 
 class ScheduleSpec(Spec):
@@ -243,13 +326,27 @@ class CorpusSpec(Spec):
     chunking: ChunkingSpec = Field(ChunkingSpec(), description="How documents are cut into fragments.")
     embedding: EmbeddingSpec = Field(EmbeddingSpec(), description="Embedding model and how it runs.")
     lexical: LexicalSpec = Field(LexicalSpec(), description="How words are compared.")
+    retrieval: RetrievalSpec = Field(RetrievalSpec(), description="How it is searched.")
     evidence: EvidenceSpec = Field(EvidenceSpec(), description="What evidence packs must have.")
     gates: GateThresholds = Field(GateThresholds(), description="What must hold before anything is published.")
     schedule: ScheduleSpec = Field(ScheduleSpec(), description="Time of the nightly run.")
     golden_queries: str | None = Field(None, description="JSONL file, relative to corpora.yaml.")
     documents: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Overrides per document: relative path or glob to metadata keys."
+        default_factory=dict,
+        description="Overrides per document: relative path or glob to metadata keys, and `password` to open it.",
     )
+
+    @field_validator("documents", mode="after")
+    @classmethod
+    def _hide_passwords(cls, documents: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Passwords of single documents as secrets, so that no dump or digest of the registry shows one."""
+        return {
+            pattern: {
+                key: SecretStr(str(value)) if key == PASSWORD_KEY and not isinstance(value, SecretStr) else value
+                for key, value in keys.items()
+            }
+            for pattern, keys in documents.items()
+        }
 
     def digest(self, *parts: str) -> str:
         """SHA-256 of the named parts of this spec, for input hashes; secrets never enter.

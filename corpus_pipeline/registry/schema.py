@@ -10,7 +10,7 @@ from typing import Any
 from corpus_pipeline.records import Lifecycle, TrustLevel
 from corpus_pipeline.registry.declared import KEY_ALIASES, METADATA_KEYS
 from corpus_pipeline.registry.loading import FILE_KEYS, FILE_VERSION
-from corpus_pipeline.registry.models import CorpusSpec
+from corpus_pipeline.registry.models import PASSWORD_KEY, CorpusSpec
 
 __all__ = ["json_schema", "write_json_schema"]
 
@@ -116,6 +116,7 @@ def _overrides() -> dict[str, Any]:
     for alias, key in sorted(KEY_ALIASES.items()):
         if key not in _CHOICES:
             properties[alias] = {**properties[key], "description": f"Same as {key}."}
+    properties[PASSWORD_KEY] = {"type": "string", "description": "Opens an encrypted file; ${VAR} is filled in."}
     properties["status"] = {"type": "string", "description": "Same as lifecycle."}
     return {
         "type": "object",

@@ -32,7 +32,8 @@ WHERE corpus = :corpus
 
 -- name: known_routes
 -- Routes and document columns that are already there for pairs of content and policy.
-SELECT r.source_sha256, r.policy_sha256, r.file_format, r.tried, r.converter_fingerprint, c.effective_converter,
+SELECT r.source_sha256, r.policy_sha256, r.options_sha256, r.file_format, r.tried, r.converter_fingerprint, r.limits,
+       c.effective_converter,
        c.document_sha256, c.text_sha256, c.char_count, c.page_count, c.title, c.language, c.properties
 FROM unnest(:source_sha256s::text[], :policy_sha256s::text[]) AS wanted (source_sha256, policy_sha256)
 JOIN corpus.conversion_routes r USING (source_sha256, policy_sha256)
@@ -42,31 +43,55 @@ JOIN corpus.conversions c USING (source_sha256, converter_fingerprint);
 -- Keeps a structured document; one that is there already stays.
 INSERT INTO corpus.conversions
     (source_sha256, converter_fingerprint, effective_converter, document_sha256, text_sha256, char_count, page_count,
-     title, language, properties, content, elapsed_seconds)
+     title, language, properties, measures, content, elapsed_seconds)
 VALUES
     (:source_sha256, :converter_fingerprint, :effective_converter, :document_sha256, :text_sha256, :char_count,
-     :page_count, :title, :language, :properties, :content, :elapsed_seconds)
+     :page_count, :title, :language, :properties, :measures, :content, :elapsed_seconds)
 ON CONFLICT (source_sha256, converter_fingerprint) DO NOTHING;
 
 -- name: save_route!
--- Keeps where a policy led for a content.
-INSERT INTO corpus.conversion_routes (source_sha256, policy_sha256, file_format, tried, converter_fingerprint)
-VALUES (:source_sha256, :policy_sha256, :file_format, :tried, :converter_fingerprint)
-ON CONFLICT (source_sha256, policy_sha256) DO UPDATE SET
+-- Keeps where a policy led for a content. Of limits the strictest that were kept so far count, as long as the
+-- converters are the same: what keeps a strict limit keeps a lax one.
+INSERT INTO corpus.conversion_routes
+    (source_sha256, policy_sha256, options_sha256, file_format, tried, converter_fingerprint, limits)
+VALUES (:source_sha256, :policy_sha256, :options_sha256, :file_format, :tried, :converter_fingerprint, :limits)
+ON CONFLICT (source_sha256, policy_sha256, options_sha256) DO UPDATE SET
     file_format = excluded.file_format,
     tried = excluded.tried,
-    converter_fingerprint = excluded.converter_fingerprint;
-
--- name: content_of_text^
--- A compressed structured document by the hashes of its file and of its text.
-SELECT content
-FROM corpus.conversions
-WHERE source_sha256 = :source_sha256 AND text_sha256 = :text_sha256
-ORDER BY converter_fingerprint
-LIMIT 1;
+    converter_fingerprint = excluded.converter_fingerprint,
+    limits = CASE
+        WHEN conversion_routes.tried = excluded.tried THEN excluded.limits || COALESCE((
+            SELECT jsonb_object_agg(kept.key, LEAST((kept.value #>> '{}')::numeric, (excluded.limits ->> kept.key)::numeric))
+            FROM jsonb_each(conversion_routes.limits) AS kept (key, value)
+            WHERE excluded.limits ? kept.key
+        ), '{}'::jsonb)
+        ELSE excluded.limits
+    END;
 
 -- name: contents
 -- The compressed structured documents of pairs of content and converter.
 SELECT c.source_sha256, c.converter_fingerprint, c.content
 FROM unnest(:source_sha256s::text[], :converter_fingerprints::text[]) AS wanted (source_sha256, converter_fingerprint)
 JOIN corpus.conversions c USING (source_sha256, converter_fingerprint);
+
+-- name: document_measures
+-- The measures of the documents of a corpus; null where a document has not been measured.
+SELECT d.document_id, c.measures
+FROM corpus.documents d
+JOIN corpus.conversions c USING (source_sha256, converter_fingerprint)
+WHERE d.corpus = :corpus
+ORDER BY d.document_id;
+
+-- name: unmeasured_contents
+-- Some documents of a corpus whose measures are absent or of an older version.
+SELECT DISTINCT ON (c.source_sha256, c.converter_fingerprint) c.source_sha256, c.converter_fingerprint, c.content
+FROM corpus.documents d
+JOIN corpus.conversions c USING (source_sha256, converter_fingerprint)
+WHERE d.corpus = :corpus AND (c.measures ->> 'version')::integer IS DISTINCT FROM :version
+ORDER BY c.source_sha256, c.converter_fingerprint
+LIMIT :limit;
+
+-- name: save_measures!
+-- Keeps the measures of one conversion.
+UPDATE corpus.conversions SET measures = :measures
+WHERE source_sha256 = :source_sha256 AND converter_fingerprint = :converter_fingerprint;

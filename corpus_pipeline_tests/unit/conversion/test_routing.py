@@ -4,7 +4,7 @@ import pytest
 
 from corpus_pipeline.conversion.catalogue import CATALOGUE, modules_to_preload
 from corpus_pipeline.conversion.file_format import FileFormat
-from corpus_pipeline.conversion.routing import requested_converter, route
+from corpus_pipeline.conversion.routing import RouteOptions, requested_converter, route
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import QuarantineReason
 from corpus_pipeline.registry import ConversionSpec
@@ -14,7 +14,6 @@ REFUSED = {
     FileFormat.BROKEN_ZIP: QuarantineReason.CORRUPT,
     FileFormat.BROKEN_OLE: QuarantineReason.CORRUPT,
     FileFormat.LEGACY_OFFICE: QuarantineReason.UNSUPPORTED,
-    FileFormat.IMAGE: QuarantineReason.NO_TEXT,
     FileFormat.MEDIA: QuarantineReason.UNSUPPORTED,
     FileFormat.ARCHIVE: QuarantineReason.UNSUPPORTED,
     FileFormat.BINARY: QuarantineReason.UNSUPPORTED,
@@ -38,10 +37,43 @@ def test_every_format_has_a_route_of_known_converters_or_a_reason(file_format: F
 def test_a_named_converter_has_no_fallback_and_may_refuse() -> None:
     assert route(FileFormat.DOCX, "docling") == ("docling",)
     assert route(FileFormat.PDF, "docling") == ("docling-native-geometry",)
+    assert route(FileFormat.XLS, "docling") == ("libreoffice-docling",)
+    assert route(FileFormat.PPTX, "markitdown") == ("markitdown",)
     assert route(FileFormat.RST, "unstructured") == ("unstructured",)
     assert route(FileFormat.MARKDOWN, "plain") == ("markdown-it",)
     with pytest.raises(ConversionError, match="does not read docx"):
         route(FileFormat.DOCX, "plain")
+
+
+@pytest.mark.parametrize(
+    ("grade", "ocr", "scanned", "names"),
+    [
+        ("geometry", "auto", False, ("docling-native-geometry", "pdfium-text")),
+        ("models", "auto", False, ("docling-standard", "pdfium-text")),
+        ("native", "off", True, ("docling-native", "pdfium-text")),
+        ("geometry", "auto", True, ("rapidocr-geometry", "docling-native-geometry", "pdfium-text")),
+        ("geometry", "on", True, ("rapidocr-geometry",)),
+    ],
+)
+def test_a_pdf_goes_by_grade_and_its_scanned_pages_to_recognition(
+    grade: str, ocr: str, scanned: bool, names: tuple[str, ...]
+) -> None:
+    assert route(FileFormat.PDF, "auto", RouteOptions(grade, ocr, scanned=scanned)) == names
+    assert set(names) <= set(CATALOGUE)
+
+
+def test_an_image_is_recognised_unless_that_is_switched_off() -> None:
+    assert route(FileFormat.IMAGE, "auto", RouteOptions(ocr="on")) == ("rapidocr-geometry",)
+    with pytest.raises(ConversionError, match="switched off") as caught:
+        route(FileFormat.IMAGE, "auto", RouteOptions(ocr="off"))
+    assert caught.value.reason == QuarantineReason.NO_TEXT
+
+
+def test_options_matter_for_the_formats_they_name_only() -> None:
+    options = RouteOptions("native", "on")
+    assert options.of_format(FileFormat.PDF) == {"pdf_grade": "native", "ocr": "on"}
+    assert options.of_format(FileFormat.IMAGE) == {"ocr": "on"}
+    assert options.of_format(FileFormat.DOCX) == {}
 
 
 def test_the_first_matching_glob_wins() -> None:

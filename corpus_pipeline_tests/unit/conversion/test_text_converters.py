@@ -194,7 +194,7 @@ def test_rst_keeps_headings_lists_code_tables_and_unknown_directives(tmp_path: P
     assert blocks[11:16] == [
         ("paragraph", 0, "Content of it."),
         ("table", 0, "Plan | Price\nFree | 0"),
-        ("table", 0, "a | b\nc | c"),
+        ("table", 0, "a | b\nc |"),
         ("paragraph", 0, "term\nDefinition."),
         ("footnote", 0, "[1] A footnote."),
     ]
