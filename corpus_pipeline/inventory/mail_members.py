@@ -99,11 +99,12 @@ def _attachments(message: Message) -> Iterator[Message]:
 def _is_attachment(part: Message, *, related: bool) -> bool:
     kind = part.get_content_type()
     disposition = str(part.get_content_disposition() or "")
-    if kind in _SIGNATURES:
+    picture = part.get_content_maintype() == "image"
+    if kind in _SIGNATURES or (picture and related and part["Content-ID"]):
         return False
     if disposition == "attachment" or kind == "message/rfc822":
         return True
-    if part.get_content_maintype() == "image" and (related or disposition == "inline" or part["Content-ID"]):
+    if picture and (related or disposition == "inline" or part["Content-ID"]):
         return False
     return bool(part.get_filename()) or kind not in _BODY_TYPES
 
