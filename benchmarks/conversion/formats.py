@@ -2,6 +2,7 @@
 
     python -m benchmarks.conversion.formats FOLDER
 
+Inventory and conversion run as in the pipeline, so that archives and attachments are opened.
 ``FOLDER`` holds ``manifest.jsonl`` (file and format) and ``markitdown/must_contain.json``: strings
 that must, and must not, appear in a conversion to Markdown. Ours is structured text and not
 Markdown, so marks of Markdown are taken off before strings are compared; :data:`NORMALISATION`
@@ -14,29 +15,35 @@ import argparse
 import json
 import re
 import sys
+import time
 from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.conversion.pool_runs import PoolRun, convert_files, read_document, write_result
-from corpus_pipeline.conversion import ConversionOutcome
+from benchmarks.conversion.corpus_runs import OpenCorpus, open_corpus
+from benchmarks.conversion.pool_runs import MEGABYTE, MemoryWatch, write_result
+from corpus_pipeline.conversion import convert_corpus, converted_documents, documents, quarantined_files
+from corpus_pipeline.inventory import take_inventory
 from corpus_pipeline.records import ConvertedDocument
-from corpus_pipeline.registry import ConversionLimits
 
 NORMALISATION = {
     "heading marks": "'# Abstract' is the heading 'Abstract'",
     "emphasis": "'**From:**' is 'From:', '*different*' is 'different'",
     "bullets and quotes": "'* A bullet point' and '> This is' stand for the text behind the mark",
     "rules of pipe tables": "'| --- | --- |' has no content; cells are compared one by one, in their order",
-    "links": "'[Unix](/wiki/Unix)' is the text 'Unix' and the link '/wiki/Unix'; a text cut off in the middle of a link stands for its part",
+    "links": "'[Unix](/wiki/Unix)' is the text 'Unix' and the link '/wiki/Unix', cut off or whole",
     "pictures": "'![caption](name)' is the caption; the name a converter gives a picture is no content",
     "code fences": "'```python' is code in that language",
     "embedded pictures": "'data:image/png;base64...' is the mark of a picture cut out",
+    "labels": "'## Content' and '**Authors:**' are words of the converter itself; what follows counts",
     "quotation marks": "typographic and straight marks and dashes, and runs of spaces, are the same",
 }
 """Strings that are Markdown syntax rather than content, and what is compared instead."""
 
-NO_TEXT_EXPECTED = frozenset(("no_text",))
+OWN_WORDS = frozenset(("# Email Message", "## Content"))
+LABEL = re.compile(r"^\*\*(?:Authors|From|To|Subject):\*\* ")
 EMBEDDED = "data:image/"
 CUT = "base64..."
 PICTURE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\))?")
@@ -48,6 +55,9 @@ VARIANTS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–":
 
 def wanted_content(wanted: str) -> list[tuple[str, str]]:
     """What a string of a Markdown conversion asks for: pairs of kind (``text``, ``link``, ``code``) and content."""
+    if wanted in OWN_WORDS:
+        return []
+    wanted = LABEL.sub("", wanted)
     if match := FENCE.match(wanted):
         return [("code", match.group(1))] if match.group(1) else []
     if match := OPEN_LINK.match(wanted):
@@ -63,13 +73,15 @@ def wanted_content(wanted: str) -> list[tuple[str, str]]:
 
 
 class Searched:
-    """What a conversion holds: its text in one line, its links, its languages of code."""
+    """What conversions of a file and its members hold: their text in one line, their links, their languages of code."""
 
-    def __init__(self, document: ConvertedDocument) -> None:
-        extra = [document.title or "", *document.properties.values()]
-        self.text = even("\n".join([document.text, *extra]))
-        self.links = [link for block in document.blocks for link in block.links]
-        self.languages = {block.code_language for block in document.blocks if block.code_language}
+    def __init__(self, found: Iterable[ConvertedDocument]) -> None:
+        given = list(found)
+        parts = [part for one in given for part in (one.text, one.title or "", *one.properties.values())]
+        blocks = [block for one in given for block in one.blocks]
+        self.text = even("\n".join(parts))
+        self.links = [link for block in blocks for link in block.links]
+        self.languages = {block.code_language for block in blocks if block.code_language}
 
     def holds(self, kind: str, content: str) -> bool:
         """Whether a piece of content is there."""
@@ -93,6 +105,14 @@ def check_case(case: dict[str, Any], searched: Searched) -> dict[str, Any]:
     return {"strings": len(wanted), "missing": missing, "unwanted": unwanted}
 
 
+@dataclass
+class Outcome:
+    """What became of one file of the corpus, members of an archive included."""
+
+    documents: list[ConvertedDocument] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
 def main() -> int:
     """Converts everything and prints a table; 1 if a format or a string is missing."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -105,18 +125,24 @@ def main() -> int:
         sys.stderr.write(f"{folder}/manifest.jsonl is absent: nothing measured\n")
         return 0
     listed = [json.loads(line) for line in (folder / "manifest.jsonl").read_text().splitlines() if line]
-    entries = {folder / entry["file"]: entry for entry in listed if (folder / entry["file"]).is_file()}
-    run = convert_files(sorted(entries), workers=arguments.workers, limits=ConversionLimits(timeout_seconds=180))
-    by_format = _by_format(entries, run)
-    cases = _cases(folder / "markitdown", run)
+    entries = {entry["file"]: entry["format"] for entry in listed if (folder / entry["file"]).is_file()}
+    started = time.perf_counter()
+    with (
+        MemoryWatch() as watch,
+        open_corpus({name: folder / name for name in entries}, workers=arguments.workers) as corpus,
+    ):
+        outcomes = _convert(corpus, entries)
+    by_format = _by_format(entries, outcomes)
+    cases = _cases(folder / "markitdown", outcomes)
     report: dict[str, Any] = {
         "files": len(entries),
-        "converted": sum(not outcome.reason for outcome in run.outcomes.values()),
+        "converted": sum(bool(outcome.documents) for outcome in outcomes.values()),
         "normalisation": NORMALISATION,
-        **run.costs(),
+        "seconds": round(time.perf_counter() - started, 1),
+        "peak_worker_mb": round(watch.peak_process / MEGABYTE, 1),
         "formats": by_format,
         "must_contain": cases,
-        "refused": _refused(run, folder),
+        "refused": {name: outcome.refused for name, outcome in sorted(outcomes.items()) if outcome.refused},
     }
     _print(report)
     write_result("formats", report, arguments.output)
@@ -124,48 +150,46 @@ def main() -> int:
     return 1 if lacking or any(case["missing"] or case["unwanted"] for case in cases) else 0
 
 
-def _by_format(entries: dict[Path, dict[str, str]], run: PoolRun) -> dict[str, dict[str, Any]]:
+def _convert(corpus: OpenCorpus, names: Iterable[str]) -> dict[str, Outcome]:
+    """Outcome of each file; what was found in an archive or a mail counts for the file it was in."""
+    context = corpus.context()
+    take_inventory(context)
+    convert_corpus(context)
+    outcomes = {name: Outcome() for name in names}
+    slug = context.spec.slug
+    with corpus.database.connection() as connection:
+        for document, converted in converted_documents(connection, documents(connection, slug)):
+            outcomes[document.relative_path.split("!/")[0]].documents.append(converted)
+        for row in quarantined_files(connection, slug):
+            relative = row.document_id.partition("/")[2]
+            message = row.message.splitlines()[0]
+            outcomes[relative.split("!/")[0]].refused[relative] = f"{row.reason}: {message}"
+    return outcomes
+
+
+def _by_format(entries: dict[str, str], outcomes: dict[str, Outcome]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = defaultdict(lambda: {"files": 0, "converted": 0, "characters": 0, "refused": {}})
-    for path, entry in sorted(entries.items()):
-        outcome = run.outcomes[path]
-        row = rows[entry["format"]]
+    for name, file_format in sorted(entries.items()):
+        outcome = outcomes[name]
+        row = rows[file_format]
         row["files"] += 1
-        row["characters"] += outcome.summary.get("char_count", 0)
-        if outcome.reason:
-            row["refused"][outcome.reason] = row["refused"].get(outcome.reason, 0) + 1
-        else:
-            row["converted"] += 1
+        row["converted"] += bool(outcome.documents)
+        row["characters"] += sum(len(document.text) for document in outcome.documents)
+        for message in outcome.refused.values():
+            reason = message.partition(":")[0]
+            row["refused"][reason] = row["refused"].get(reason, 0) + 1
     return dict(sorted(rows.items()))
 
 
-def _refused(run: PoolRun, folder: Path) -> list[dict[str, str]]:
-    return [
-        {
-            "file": str(path.relative_to(folder)),
-            "class": outcome.reason,
-            "message": outcome.message.splitlines()[0],
-        }
-        for path, outcome in sorted(run.outcomes.items())
-        if outcome.reason
-    ]
-
-
-def _cases(folder: Path, run: PoolRun) -> list[dict[str, Any]]:
+def _cases(folder: Path, outcomes: dict[str, Outcome]) -> list[dict[str, Any]]:
     if not (folder / "must_contain.json").is_file():
         return []
     cases = []
     for case in json.loads((folder / "must_contain.json").read_text("utf-8")):
-        outcome = run.outcomes.get(folder / case["filename"])
+        outcome = outcomes.get(f"{folder.name}/{case['filename']}", Outcome())
         shown = {"file": case["filename"], "option": _option(case)}
-        cases.append({**shown, **_checked(case, outcome)})
+        cases.append({**shown, "documents": len(outcome.documents), **check_case(case, Searched(outcome.documents))})
     return cases
-
-
-def _checked(case: dict[str, Any], outcome: ConversionOutcome | None) -> dict[str, Any]:
-    if outcome is None or outcome.reason:
-        reason = "absent" if outcome is None else outcome.reason
-        return {"class": reason, "strings": len(case["must_include"]), "missing": case["must_include"], "unwanted": []}
-    return {"class": "converted", **check_case(case, Searched(read_document(outcome)))}
 
 
 def _option(case: dict[str, Any]) -> str:
@@ -178,12 +202,15 @@ def _print(report: dict[str, Any]) -> None:
     print(f"{'format':14} files converted characters refused")
     for name, row in report["formats"].items():
         print(f"{name:14} {row['files']:5} {row['converted']:9} {row['characters']:10} {row['refused'] or ''}")
-    for row in report["refused"]:
-        print(f"refused {row['file']:60.60} {row['class']:16} {row['message']:.90}")
+    for refused in report["refused"].values():
+        for name, message in refused.items():
+            print(f"refused {name:60.60} {message:.110}")
     for case in report["must_contain"]:
         state = f"missing {case['missing']}" if case["missing"] else "all found"
         state += f", unwanted {case['unwanted']}" if case["unwanted"] else ""
-        print(f"{case['file']:24} {case['option']:5} {case['class']:12} {case['strings']:3} strings: {state}")
+        print(
+            f"{case['file']:24} {case['option']:5} {case['documents']:2} documents {case['strings']:3} strings: {state}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,21 +1,26 @@
 """Broken, encrypted, fuzzed and bomb-like files: each ends converted or in quarantine with a class that fits.
 
-    python -m benchmarks.conversion.hostile FOLDER [--with FOLDER …]
+    python -m benchmarks.conversion.hostile FOLDER [--publish-with FOLDER]
 
 ``FOLDER`` holds ``manifest.jsonl``: for each file what a plain opener (pdfium, zipfile, a look at
 the first bytes) said. The classes that are defensible follow from that alone, see :func:`defensible`.
+With ``--publish-with`` a second corpus of good files (its ``manifest.jsonl`` lists them) joins the
+hostile ones in one run through the whole pipeline, which must publish what is good.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import re
 import sys
+import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.conversion.pool_runs import PoolRun, convert_files, write_result
+from benchmarks.conversion.pool_runs import MEGABYTE, MemoryWatch, PoolRun, convert_files, write_result
 from corpus_pipeline.registry import ConversionLimits
 
 CONVERTED = "converted"
@@ -42,36 +47,44 @@ def defensible(extension: str, probe: str, name: str) -> frozenset[str]:
     return frozenset(allowed)
 
 
+BY_PROBE = {
+    "zero_bytes": {"empty"},
+    "pdf_needs_password": {"encrypted"},
+    "ole2_encrypted_package": {"encrypted"},
+    "zip_error": {"corrupt"},
+}
+ANY_LEGACY = {CONVERTED, "unsupported", "no_text", "encrypted", "corrupt", "converter_error"}
+
+
 def _by_probe(extension: str, probe: str) -> set[str]:
-    if probe == "zero_bytes":
-        return {"empty"}
-    if probe == "pdf_needs_password":
-        return {"encrypted"}
+    known = BY_PROBE.get(probe.split(maxsplit=1)[0])
+    if known is not None:
+        # A workbook under the password that its program tries by itself opens without asking for one.
+        default_password = {CONVERTED} if probe == "ole2_encrypted_package" and extension == "xlsx" else set()
+        damaged = {"unsupported", "corrupt"} if probe == "ole2_encrypted_package" and extension in LEGACY else set()
+        return known | default_password | damaged
     if probe.startswith("pdf_opens"):
         return {"no_text", "corrupt", CONVERTED} if "chars=0" in probe else {CONVERTED}
-    if probe == "ole2_encrypted_package":
-        return {"encrypted"} | ({"unsupported", "corrupt"} if extension in LEGACY else set())
-    if probe.startswith("ole2"):
-        return {CONVERTED, "unsupported", "no_text", "encrypted", "corrupt"}
-    if probe.startswith("zip_error"):
-        return {"corrupt"}
     if probe.startswith("zip"):
         return _of_zip(extension, probe)
-    return {CONVERTED, "unsupported", "no_text", "empty", "encrypted"}
+    return ANY_LEGACY if probe.startswith("ole2") else {CONVERTED, "unsupported", "no_text", "empty", "encrypted"}
 
 
 def _of_zip(extension: str, probe: str) -> set[str]:
     if "encrypted" in probe:
         return {"encrypted", "unsupported"}
-    if "members=0" in probe or "bad=" in probe:
-        return {"corrupt", "converter_error"} | ({CONVERTED} if "bad=" in probe else set())
+    if "members=0" in probe:
+        return {"corrupt"}
+    if "bad=" in probe:
+        return {"corrupt", "converter_error", CONVERTED}
     return {CONVERTED, "no_text"} if extension in OFFICE else {CONVERTED, "unsupported", "bomb"}
 
 
 def main() -> int:
-    """Converts all files and prints the classes; 1 if something hung, stayed behind or got a class that does not fit."""
+    """Converts all and prints the classes; 1 if something hung, stayed behind or got a class that does not fit."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--publish-with", type=Path, help="folder of good files for a run of the whole pipeline")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
@@ -79,7 +92,9 @@ def main() -> int:
         sys.stderr.write(f"{arguments.folder}/manifest.jsonl is absent: nothing measured\n")
         return 0
     listed = [json.loads(line) for line in (arguments.folder / "manifest.jsonl").read_text().splitlines() if line]
-    entries = {arguments.folder / entry["file"]: entry for entry in listed if (arguments.folder / entry["file"]).is_file()}
+    entries = {
+        arguments.folder / entry["file"]: entry for entry in listed if (arguments.folder / entry["file"]).is_file()
+    }
     limits = ConversionLimits(timeout_seconds=TIMEOUT_SECONDS)
     run = convert_files(sorted(entries), workers=arguments.workers, limits=limits)
     rows = _rows(entries, run)
@@ -93,10 +108,42 @@ def main() -> int:
         **run.costs(),
         "table": rows,
     }
+    if arguments.publish_with:
+        report["publication"] = _publish(entries, arguments.publish_with, arguments.workers)
     _print(report, rows)
     write_result("hostile", report, arguments.output)
     sound = len(rows) == len(entries) and not report["not_defensible"]
     return 0 if sound and not run.processes_left and not run.files_left else 1
+
+
+def _publish(hostile: Iterable[Path], good: Path, workers: int) -> dict[str, object]:
+    """One run of the whole pipeline over both sets; what it published and what it put into quarantine."""
+    from benchmarks.conversion.corpus_runs import SLUG, open_corpus
+    from corpus_pipeline.orchestration.ingestion import ingest
+    from corpus_pipeline.orchestration.observer import LogObserver
+
+    listed = [json.loads(line)["file"] for line in (good / "manifest.jsonl").read_text().splitlines() if line]
+    files = {f"hostile/{path.name}": path for path in hostile}
+    files |= {f"good/{name}": good / name for name in listed if (good / name).is_file()}
+    gates = {"max_quarantined_ratio": 0.9, "max_unreadable_ratio": 0.9, "min_page_coverage": 0.0}
+    sections: dict[str, object] = {
+        "gates": gates,
+        "conversion": {"limits": {"timeout_seconds": TIMEOUT_SECONDS}},
+        "embedding": {"backend": "openvino", "batch_size": 64},
+    }
+    started = time.perf_counter()
+    with MemoryWatch() as watch, open_corpus(files, workers=workers, **sections) as corpus:
+        observer = LogObserver(logging.getLogger("benchmark"))
+        [run] = ingest(corpus.settings, corpus.registry, corpus.database, [SLUG], observer)
+    return {
+        "files": len(files),
+        "published": run.published,
+        "error": run.error,
+        "failed_checks": [str(verdict.stage) for verdict in run.failed_checks],
+        "seconds": round(time.perf_counter() - started, 1),
+        "peak_worker_mb": round(watch.peak_process / MEGABYTE, 1),
+        "stages": {str(result.stage): dict(result.counts) for result in run.results},
+    }
 
 
 def _rows(entries: dict[Path, dict[str, str]], run: PoolRun) -> list[dict[str, object]]:

@@ -40,6 +40,7 @@ def unstructured_fast(path: Path) -> Structure:
     """unstructured's fast strategy."""
     from unstructured.partition.pdf import partition_pdf
 
+    _use_installed_words()
     kinds = {"Title": "heading", "ListItem": "list_item"}
     structure = Structure()
     for element in partition_pdf(str(path), strategy="fast"):
@@ -55,6 +56,14 @@ def unstructured_fast(path: Path) -> Structure:
 def markitdown(path: Path) -> Structure:
     """markitdown, its Markdown read back."""
     return from_markdown(_markitdown().convert(str(path)).text_content)
+
+
+@cache
+def _use_installed_words() -> None:
+    """Points unstructured at the language model that is installed as a package; it would download one."""
+    from corpus_pipeline.conversion.unstructured_converter import UnstructuredConverter
+
+    UnstructuredConverter()
 
 
 @cache

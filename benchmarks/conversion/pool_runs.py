@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import psutil
 
@@ -21,7 +22,16 @@ from corpus_pipeline.conversion import CATALOGUE, ConversionJob, ConversionOutco
 from corpus_pipeline.records import ConvertedDocument
 from corpus_pipeline.registry import ConversionLimits
 
-__all__ = ["MEGABYTE", "RESULTS", "MemoryWatch", "PoolRun", "convert_files", "load_remark", "read_document", "write_result"]
+__all__ = [
+    "MEGABYTE",
+    "RESULTS",
+    "MemoryWatch",
+    "PoolRun",
+    "convert_files",
+    "load_remark",
+    "read_document",
+    "write_result",
+]
 
 RESULTS = Path(__file__).parent / "results"
 MEGABYTE = 1 << 20
@@ -64,7 +74,7 @@ class MemoryWatch:
         self.peak_process = 0
         self.peak_tree = 0
 
-    def __enter__(self) -> MemoryWatch:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -157,7 +167,7 @@ def read_document(outcome: ConversionOutcome) -> ConvertedDocument:
 def load_remark() -> dict[str, object]:
     """Cores and load of the machine, and the revision measured, for the stored result."""
     revision = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607 - whatever git the developer has
+        ["git", "rev-parse", "--short", "HEAD"],
         cwd=RESULTS.parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

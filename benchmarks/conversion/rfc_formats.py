@@ -37,6 +37,7 @@ NEEDED = {"txt": 0.97, "pdf": 0.95, "xml_in_html": 0.97, "headings": 0.90}
 WORD = re.compile(r"\w+")
 DASHES = re.compile("[\u00ad\u2010\u2011\u2012]")
 PARAGRAPHS_AND_TITLES = ("t", "name", "title")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SKIPPED = ("references", "cref", "artwork", "sourcecode")
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 HEADER = re.compile(rf"^RFC \d+ .{{3,90}} (?:{MONTHS}) \d{{4}}$")
@@ -64,7 +65,7 @@ def xml_words(path: Path) -> list[str]:
 def html_headings(path: Path) -> list[str]:
     """Headings of an html file, by its own tags."""
     tree = html.fromstring(path.read_bytes())
-    headings = [" ".join(element.text_content().replace("¶", "").split()) for element in tree.iter(*"h1 h2 h3 h4 h5 h6".split())]
+    headings = [" ".join(element.text_content().replace("¶", "").split()) for element in tree.iter(*HEADINGS)]
     return [heading for heading in headings if heading]
 
 
@@ -73,9 +74,7 @@ def furniture_lines(path: Path) -> list[str]:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(path)
-    lines = [
-        " ".join(line.split()) for page in document for line in page.get_textpage().get_text_range().splitlines()
-    ]
+    lines = [" ".join(line.split()) for page in document for line in page.get_textpage().get_text_range().splitlines()]
     document.close()
     return [line for line in lines if HEADER.match(line) or FOOTER.match(line)]
 
@@ -114,22 +113,27 @@ def main() -> int:
     if not stems:
         sys.stderr.write(f"{arguments.folder} holds no rfc*.xml: nothing measured\n")
         return 0
-    run = convert_files(
-        [stem.with_suffix(f".{each}") for stem in stems for each in FORMATS], workers=arguments.workers
-    )
+    run = convert_files([stem.with_suffix(f".{each}") for stem in stems for each in FORMATS], workers=arguments.workers)
     rows = [compare(stem, documents) for stem in stems if len(documents := _documents(stem, run)) == len(FORMATS)]
     names = [name for name in rows[0] if name != "name"]
     report: dict[str, Any] = {
         "rfcs": len(stems),
         "compared": len(rows),
-        "mean": {name: round(mean(row[name] for row in rows), 4) for name in names if name not in {"running_lines", "left"}},
-        "lowest": {name: round(min(row[name] for row in rows), 4) for name in names if name not in {"running_lines", "left"}},
+        "mean": {
+            name: round(mean(row[name] for row in rows), 4) for name in names if name not in {"running_lines", "left"}
+        },
+        "lowest": {
+            name: round(min(row[name] for row in rows), 4) for name in names if name not in {"running_lines", "left"}
+        },
         "below_needed": {name: sum(row[name] < least for row in rows) for name, least in NEEDED.items()},
         "running_lines": sum(row["running_lines"] for row in rows),
         "running_lines_left": sum(row["left"] for row in rows),
         "needed": NEEDED,
         **run.costs(),
-        "files": [{name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()} for row in rows],
+        "files": [
+            {name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
+            for row in rows
+        ],
     }
     _print(report)
     write_result("rfc_formats", report, arguments.output)
@@ -149,7 +153,11 @@ def _print(report: dict[str, Any]) -> None:
     names = ("txt", "pdf", "xml_in_html", "xml_in_xml", "headings")
     print(f"{'':10}" + "".join(f"{name:>13}" for name in names) + f"{'running':>9}{'left':>6}")
     for row in report["files"]:
-        print(f"{row['name']:10}" + "".join(f"{row[name]:13.4f}" for name in names) + f"{row['running_lines']:9}{row['left']:6}")
+        print(
+            f"{row['name']:10}"
+            + "".join(f"{row[name]:13.4f}" for name in names)
+            + f"{row['running_lines']:9}{row['left']:6}"
+        )
     for which in ("mean", "lowest"):
         print(f"{which:10}" + "".join(f"{report[which][name]:13.4f}" for name in names))
     print(f"below what is needed: {report['below_needed']}; running lines left: {report['running_lines_left']}")

@@ -125,7 +125,13 @@ def cover_pages(folder: Path, workers: int) -> dict[str, Any]:
         held = {block.page for block in document.blocks} | set(_continued_pages(path, document.text))
         without += [f"{path.name} page {page}" for page in range(1, (document.page_count or 0) + 1) if page not in held]
     uncovered = [name for name in without if not _is_blank(folder, name)]
-    return {"pages": pages, "blank": len(without) - len(uncovered), "uncovered": uncovered, "refused": refused, **run.costs()}
+    return {
+        "pages": pages,
+        "blank": len(without) - len(uncovered),
+        "uncovered": uncovered,
+        "refused": refused,
+        **run.costs(),
+    }
 
 
 def _continued_pages(path: Path, text: str) -> Iterable[int]:
@@ -136,7 +142,8 @@ def _continued_pages(path: Path, text: str) -> Iterable[int]:
     flat = "".join(text.split())
     for number, page in enumerate(document, start=1):
         lines = ["".join(line.split()) for line in page.get_textpage().get_text_range().splitlines()]
-        long_lines = [line for line in lines if len(line) > 40]  # noqa: PLR2004 - longer than any running header
+        # Longer than any running header.
+        long_lines = [line for line in lines if len(line) > 40]
         if long_lines and sum(line in flat for line in long_lines) > 0.9 * len(long_lines):
             yield number
     document.close()
@@ -168,9 +175,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     scores = score_tables(arguments.folder, arguments.readers)
     summary = {
-        name: {
-            measure: round(mean(row[measure] for row in own), 4) for measure in ("cells", "cells_in_columns")
-        }
+        name: {measure: round(mean(row[measure] for row in own), 4) for measure in ("cells", "cells_in_columns")}
         for name in arguments.readers
         if (own := [row for row in scores if row["reader"] == name])
     }
@@ -179,7 +184,9 @@ def main() -> int:
     if not arguments.tables_only:
         report["coverage"] = cover_pages(arguments.folder, arguments.workers)
         print(report["coverage"])
-    report["files"] = [{key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()} for row in scores]
+    report["files"] = [
+        {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()} for row in scores
+    ]
     write_result("sec_10q_tables", report, arguments.output)
     return 1 if "coverage" in report and (report["coverage"]["uncovered"] or report["coverage"]["refused"]) else 0
 
@@ -188,10 +195,18 @@ def _print(scores: list[dict[str, Any]], summary: dict[str, dict[str, float]]) -
     names = list(summary)
     print(f"{'table':66}" + "".join(f"{name:>20}" for name in names))
     for first in (row for row in scores if row["reader"] == names[0]):
-        same = [row for name in names for row in scores if row["reader"] == name and row["file"] == first["file"] and row["table"] == first["table"]]
+        same = [
+            row
+            for name in names
+            for row in scores
+            if row["reader"] == name and row["file"] == first["file"] and row["table"] == first["table"]
+        ]
         shown = f"{first['file']} p. {first['page']} {first['table']}"
         print(f"{shown:66.66}" + "".join(f"{row['cells']:13.3f} {row['cells_in_columns']:6.3f}" for row in same))
-    print(f"{'mean: cells in their row, and in their column too':66}" + "".join(f"{summary[name]['cells']:13.3f} {summary[name]['cells_in_columns']:6.3f}" for name in names))
+    print(
+        f"{'mean: cells in their row, and in their column too':66}"
+        + "".join(f"{summary[name]['cells']:13.3f} {summary[name]['cells_in_columns']:6.3f}" for name in names)
+    )
 
 
 if __name__ == "__main__":

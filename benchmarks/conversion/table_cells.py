@@ -25,7 +25,11 @@ def cell_scores(truth: Rows, given: Rows) -> tuple[float, float]:
     columns are then aligned in the same way.
     """
     left, right = _bare_rows(truth), _bare_rows(given)
-    pairs = _aligned(len(left), len(right), lambda i, j: sum((Counter(filter(None, left[i])) & Counter(filter(None, right[j]))).values()))
+    pairs = _aligned(
+        len(left),
+        len(right),
+        lambda i, j: sum((Counter(filter(None, left[i])) & Counter(filter(None, right[j]))).values()),
+    )
     in_row = sum(count for _, _, count in pairs)
     columns = _aligned(
         max(map(len, left), default=0),
@@ -40,7 +44,11 @@ def cell_scores(truth: Rows, given: Rows) -> tuple[float, float]:
 def best_window(truth: Rows, lines: Rows) -> Rows:
     """The lines of a page from the first to the last that has a cell of the table: what a reader would cut out."""
     left, right = _bare_rows(truth), _bare_rows(lines)
-    pairs = _aligned(len(left), len(right), lambda i, j: sum((Counter(filter(None, left[i])) & Counter(filter(None, right[j]))).values()))
+    pairs = _aligned(
+        len(left),
+        len(right),
+        lambda i, j: sum((Counter(filter(None, left[i])) & Counter(filter(None, right[j]))).values()),
+    )
     used = [position for _, position, count in pairs if count]
     return lines[min(used) : max(used) + 1] if used else []
 

@@ -18,6 +18,12 @@ ROW_GAP = 2.6
 WIDEST_ROW_GAP = 4.5
 """White space between rows of a table in line heights: any rows, and rows that fill the same columns."""
 
+SHORT_LABEL = 8
+WRAPPED_LABEL = 12
+"""Words of a label inside a table, and of one that goes on beside the amounts right below."""
+HEADING_SIZE = 1.2
+"""Rows set so much larger than most are no rows of the table."""
+
 
 def open_tables(lines: Sequence[Line], width: float) -> list[TableRegion]:
     """Runs of rows whose cells line up, without any rule."""
@@ -29,11 +35,21 @@ def open_tables(lines: Sequence[Line], width: float) -> list[TableRegion]:
             position += 1
             continue
         last = _run_end(rows, position, lambda row: _is_cell_row(row, width))
-        run = rows[position : last + 1]
+        run = _without_headings(rows[position : last + 1])
         if _lines_up(run, width):
             regions.append(TableRegion(bounding_box(line.box for row in run for line in row).grown(1)))
         position = last + 1
     return regions
+
+
+def _without_headings(run: list[list[Line]]) -> list[list[Line]]:
+    """A run of rows without those at its ends that are set larger: headings whose number stands apart."""
+    size = median(line.size for row in run for line in row)
+    while run and all(line.size > HEADING_SIZE * size for line in run[0]):
+        run = run[1:]
+    while run and all(line.size > HEADING_SIZE * size for line in run[-1]):
+        run = run[:-1]
+    return run
 
 
 def _is_cell_row(row: Sequence[Line], width: float) -> bool:
@@ -76,8 +92,11 @@ def _is_passed_over(
         return False
     if len(row) > 1 or gap <= 1.3:
         return True
-    follows = position + 1 < len(rows) and is_cell_row(rows[position + 1])
-    return follows and row[0].word_count <= 8 and _fits(rows[position + 1], columns)
+    if position + 1 == len(rows) or not is_cell_row(rows[position + 1]):
+        return False
+    below = rows[position + 1]
+    tight = min(line.box.top for line in below) - row[0].box.bottom < 0.5 * row[0].box.height
+    return row[0].word_count <= (WRAPPED_LABEL if tight else SHORT_LABEL) and _fits(below, columns)
 
 
 def _fits(row: Sequence[Line], columns: Sequence[tuple[float, float]]) -> bool:

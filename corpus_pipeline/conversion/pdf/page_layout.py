@@ -39,6 +39,13 @@ class PageLayout:
     capture: PageCapture
     geometric: bool = True
 
+    @property
+    def has_body_text(self) -> bool:
+        """Whether some text is neither running header nor footer; meant for labelled blocks."""
+        return any(
+            block.lines and block.label not in (BlockLabel.PAGE_HEADER, BlockLabel.PAGE_FOOTER) for block in self.blocks
+        )
+
 
 def lay_out(capture: PageCapture) -> PageLayout:
     """Builds blocks from the words and rules of a page whose words have nominal sizes."""
@@ -51,7 +58,7 @@ def lay_out(capture: PageCapture) -> PageLayout:
     blocks = []
     for region in find_tables(lines, capture.rules, width, height):
         words = [word for word in capture.words if region.box.holds_centre_of(word.box)]
-        grid = read_table(region, words)
+        grid = read_table(region, words, capture.rules.horizontal)
         if grid is None:
             continue
         inside = [line for line in lines if region.box.holds_centre_of(line.box)]

@@ -14,6 +14,7 @@ __all__ = [
     "is_numeric_cell",
     "is_page_number",
     "is_section_number",
+    "is_year",
     "list_marker",
     "looks_numbered_deep",
 ]
@@ -47,6 +48,7 @@ PAGE_NUMBER = re.compile(
 NUMERIC = re.compile(
     r"^[\s$€£¥(~<>±+]*[-–—−]?\s*\d[\d,.\s]*\s*[%)xX]?\)?\s*$|^\s*[-–—−*]+\s*$|^[$€£¥]$|^n/?a\*?$", re.IGNORECASE
 )
+YEAR = re.compile(r"^\s*(?:19|20)\d\d\s*$")
 LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}")
 FOOTNOTE = re.compile(r"^\s*(?:\(?\d{1,2}\)?|[*†‡§¶]+|[a-z]\))\s?\S")
 
@@ -106,6 +108,11 @@ def is_page_number(text: str) -> bool:
 def is_numeric_cell(text: str) -> bool:
     """Whether the text is an amount, a share, a dash or ``N/A``: what number columns hold."""
     return bool(NUMERIC.match(text))
+
+
+def is_year(text: str) -> bool:
+    """Whether the text is a year of this century or the last and nothing else."""
+    return bool(YEAR.match(text))
 
 
 def has_leader(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from corpus_pipeline.conversion.pdf.capture import Word
 from corpus_pipeline.conversion.pdf.geometry import Box, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, build_lines, rows_of
-from corpus_pipeline.conversion.pdf.rules import PageRules
+from corpus_pipeline.conversion.pdf.rules import PageRules, Rule
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_currency
 from corpus_pipeline.conversion.pdf.table_heads import head_spans
 from corpus_pipeline.conversion.pdf.table_region import TableRegion
@@ -21,6 +21,7 @@ __all__ = ["GridCell", "TableGrid", "read_table"]
 CELL_LIMIT = 20_000
 SEPARATOR_TOLERANCE = 3.5
 CELL_ENUMERATOR_GAP = 0.9
+SHORTEST_RULE = 12.0
 
 
 @dataclass(slots=True)
@@ -46,12 +47,13 @@ class TableGrid:
     header_rows: int = 1
 
 
-def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
+def read_table(region: TableRegion, words: Sequence[Word], rules: Sequence[Rule] = ()) -> TableGrid | None:
     """Reads the cells of a region.
 
     Args:
         region: Where the table is and which lines rule it.
         words: Words of the page in the region.
+        rules: Horizontal rules of the page.
 
     Returns:
         The grid, or ``None`` where fewer than two columns or two rows hold text.
@@ -60,7 +62,7 @@ def read_table(region: TableRegion, words: Sequence[Word]) -> TableGrid | None:
     lines = build_lines(words, region.rules.vertical, enumerator_gap=CELL_ENUMERATOR_GAP)
     if not lines:
         return None
-    cells = _grid_cells(region, words) if region.grid else _open_cells(region, lines)
+    cells = _grid_cells(region, words) if region.grid else _open_cells(region, lines, _inside(rules, region.box))
     if cells is None:
         return None
     grid = _without_empty(cells)
@@ -162,7 +164,19 @@ def _parted_below(rules: PageRules, x: float, y: float) -> bool:
     )
 
 
-def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | None:
+def _inside(rules: Sequence[Rule], box: Box) -> list[Rule]:
+    """Rules in a table that are long enough to part cells."""
+    return [
+        rule
+        for rule in rules
+        if box.top - 2 <= rule.position <= box.bottom + 2
+        and rule.start >= box.left - 6
+        and rule.end <= box.right + 6
+        and rule.length >= SHORTEST_RULE
+    ]
+
+
+def _open_cells(region: TableRegion, lines: Sequence[Line], rules: Sequence[Rule]) -> list[GridCell] | None:
     """Cells where white space parts the columns."""
     rows = rows_of(lines)
     columns = column_intervals(rows)
@@ -170,8 +184,8 @@ def _open_cells(region: TableRegion, lines: Sequence[Line]) -> list[GridCell] | 
         return None
     middles = [(before[1] + after[0]) / 2 for before, after in itertools.pairwise(columns)]
     xs = [region.box.left, *middles, region.box.right]
-    heads = head_spans(rows, columns)
-    ys = row_separators(bands_of(lines), region.ys, region.box, xs, heads)
+    heads = head_spans(rows, columns, rules)
+    ys = row_separators(bands_of(lines), region.ys, region.box, xs, heads, rules)
     if (len(ys) - 1) * len(columns) > CELL_LIMIT:
         return None
     places: dict[tuple[int, int], list[Line]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from statistics import median
 
@@ -27,6 +28,14 @@ LEAST_FILLED = 0.08
 LEAST_COVER = 0.4
 FULL_COVER = 0.55
 """Share of a grid's height and width that its lines run through on average: of any, and of a nearly empty one."""
+MOST_INNER_ROWS = 2
+SHORT_LABEL = 8
+WRAPPED_LABEL = 12
+"""Words of a label inside a table, and of one that goes on beside the amounts right below."""
+MOST_HEAD_ROWS = 5
+CENTRED = 0.5
+"""The middles of two lines of one centred head differ by at most this many sizes."""
+UNIT = re.compile(r"^\(.{3,60}\)$")
 
 
 def find_tables(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
@@ -116,20 +125,26 @@ def _joined_parts(tables: list[TableRegion], lines: Sequence[Line]) -> list[Tabl
 
 def _is_part_below(above: Box, below: Box, lines: Sequence[Line]) -> bool:
     height = median(line.box.height for line in lines)
-    between = [
+    between = rows_of(
         line
         for line in lines
         if above.bottom - 1 <= line.box.centre_y <= below.top + 1 and line.box.overlap_x(below) > 0
-    ]
+    )
+    gap = below.top - above.bottom
     headless = above.left > below.left + 0.15 * below.width
     if not between and headless:
-        return -2 <= below.top - above.bottom < 1.8 * height and above.right <= below.right + 8
-    stub = all(line.word_count <= 8 and abs(line.box.left - below.left) < 2 * height for line in between)
-    return (
-        -2 <= below.top - above.bottom < (2.5 if len(between) == 1 and stub else 0.75) * height
-        and above.right <= below.right + 8
-        and above.left >= below.left - 8
-    )
+        return -2 <= gap < 1.8 * height and above.right <= below.right + 8
+    inner = all(len(row) == 1 and _is_inner_row(row[0], above, below, height) for row in between)
+    most = 1.0 + 1.5 * len(between) if between and inner and len(between) <= MOST_INNER_ROWS else 0.75
+    return -2 <= gap < most * height and above.right <= below.right + 8 and above.left >= below.left - 8
+
+
+def _is_inner_row(line: Line, above: Box, below: Box, height: float) -> bool:
+    """Whether a text by itself can stand inside a table: a unit in brackets under the heads, or a label in the stub."""
+    if UNIT.match(line.text) and above.left <= line.box.centre_x <= above.right:
+        return True
+    most = WRAPPED_LABEL if below.top - line.box.bottom < 0.5 * height else SHORT_LABEL
+    return line.word_count <= most and abs(line.box.left - below.left) < 2 * height
 
 
 def _ruled_regions(lines: Sequence[Line], rules: PageRules, width: float, height: float) -> list[TableRegion]:
@@ -274,13 +289,25 @@ def _take_header_above(table: TableRegion, lines: Sequence[Line], tables: list[T
     if len(columns) < 2:
         return
     height = median(line.box.height for line in inside)
-    for _ in range(5):
+    stub_end = (columns[0][1] + columns[1][0]) / 2
+    taken: Line | None = None
+    for _ in range(MOST_HEAD_ROWS):
         row = _row_above(table, lines, tables, height)
         heads = len(row) >= 2 and not reads_as_prose([row], width) and all(line.word_count <= 8 for line in row)
-        beyond_stub = len(row) == 1 and row[0].box.left > columns[0][1] - 2 and row[0].word_count <= 6
-        if not heads and not beyond_stub:
+        beyond_stub = len(row) == 1 and row[0].box.left > stub_end and row[0].word_count <= 6
+        if not heads and not beyond_stub and not _goes_on_below(row, taken, stub_end):
             return
+        taken = row[0] if len(row) == 1 else None
         table.box = Box(table.box.left, min(line.box.top for line in row) - 1, table.box.right, table.box.bottom)
+
+
+def _goes_on_below(row: Sequence[Line], below: Line | None, stub_end: float) -> bool:
+    """Whether a text over the columns goes on in the text right below it, centred like it."""
+    if len(row) != 1 or below is None or row[0].box.left < stub_end:
+        return False
+    line = row[0]
+    near = below.box.top - line.box.bottom < 0.35 * line.box.height
+    return near and line.bold == below.bold and abs(line.box.centre_x - below.box.centre_x) < CENTRED * line.size
 
 
 def _row_above(table: TableRegion, lines: Sequence[Line], tables: list[TableRegion], height: float) -> list[Line]:
