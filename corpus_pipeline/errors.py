@@ -26,6 +26,7 @@ Tree::
     │   └── PublicationRefusedError   the verdicts do not allow publication
     ├── SearchError               a query cannot be run as it was asked
     │   └── NothingPublishedError     no generation of the asked corpora is published
+    ├── AuditError                a signed result of a conversion audit cannot be kept
     ├── EvidenceError             an evidence pack cannot be made, found or trusted
     ├── PublicationHeldError      the corpus was rolled back and waits for `resume`
     └── UnknownCorpusError        a slug that corpora.yaml does not have
@@ -40,6 +41,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = [
+    "AuditError",
     "ConfigurationError",
     "ConversionError",
     "CorpusBusyError",
@@ -223,3 +225,7 @@ class PublicationHeldError(CorpusPipelineError):
 
 class UnknownCorpusError(CorpusPipelineError):
     """A corpus slug that the registry does not have."""
+
+
+class AuditError(CorpusPipelineError):
+    """A signed result of a conversion audit cannot be kept."""

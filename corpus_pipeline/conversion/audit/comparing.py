@@ -171,8 +171,9 @@ def _key(line: str) -> str:
 
 
 def _left_in(document: ConvertedDocument, repeated: Sequence[str]) -> int:
-    """How many repeated lines still stand as a block of their own in at least two places."""
-    found = Counter(_key(block.text) for block in document.blocks if len(block.text) < 300)  # noqa: PLR2004
+    """How many repeated lines still stand as a line of their own in at least two places, tables aside."""
+    blocks = (block for block in document.blocks if block.kind is not BlockKind.TABLE)
+    found = Counter(_key(line) for block in blocks for line in block.text.splitlines())
     return sum(found[_key(line)] > 1 for line in repeated)
 
 

@@ -22,12 +22,11 @@ from corpus_pipeline.conversion.audit.repository import document_formats
 from corpus_pipeline.conversion.catalogue import CATALOGUE
 from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
-from corpus_pipeline.conversion.passwords import FilePasswords
 from corpus_pipeline.conversion.planning import Conditions
 from corpus_pipeline.conversion.pool import ConversionPool
 from corpus_pipeline.conversion.routing import requested_converter, route
 from corpus_pipeline.errors import ConversionError, SourceChangedError, UpstreamMissingError
-from corpus_pipeline.inventory import local_copy, source_files
+from corpus_pipeline.inventory import FilePasswords, local_copy, source_files
 from corpus_pipeline.records import ConvertedDocument, SourceFile, canonical_json, sha256_hex
 from corpus_pipeline.registry import CorpusSpec
 from corpus_pipeline.settings import Settings
