@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from corpus_pipeline.conversion.catalogue import CatalogueEntry
 from corpus_pipeline.conversion.file_format import FileFormat
-from corpus_pipeline.conversion.passwords import FilePasswords, password_digest
 from corpus_pipeline.conversion.pdf_models import resolved_grade
 from corpus_pipeline.conversion.repository import KnownRoute, QuarantineRow
 from corpus_pipeline.conversion.routing import ROUTING_VERSION, RouteOptions, requested_converter
+from corpus_pipeline.inventory import FilePasswords, password_digest
 from corpus_pipeline.records import QuarantineReason, SourceFile, canonical_json, sha256_hex
 from corpus_pipeline.registry import ConversionSpec
 

@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from corpus_pipeline.conversion.catalogue import CATALOGUE, CatalogueEntry
 from corpus_pipeline.conversion.job import ConversionOutcome
-from corpus_pipeline.conversion.passwords import FilePasswords
 from corpus_pipeline.conversion.planning import (
     Conditions,
     ContentKey,
@@ -27,7 +26,7 @@ from corpus_pipeline.conversion.repository import (
     replace_corpus,
 )
 from corpus_pipeline.conversion.running import convert_planned, tried_identities
-from corpus_pipeline.inventory import merge_metadata, source_files
+from corpus_pipeline.inventory import FilePasswords, merge_metadata, source_files
 from corpus_pipeline.records import (
     Document,
     QuarantinedFile,

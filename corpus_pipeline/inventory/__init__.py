@@ -6,7 +6,7 @@ Not here: what is inside the files (``conversion``) and which of them count (``v
 from corpus_pipeline.inventory.container_format import looks_like_mail
 from corpus_pipeline.inventory.copies import local_copy
 from corpus_pipeline.inventory.expansion import bomb, expansion_fault
-from corpus_pipeline.inventory.file_passwords import sidecar_password
+from corpus_pipeline.inventory.file_passwords import FilePasswords, password_digest
 from corpus_pipeline.inventory.front_matter import split_front_matter
 from corpus_pipeline.inventory.member_copies import MemberCopies
 from corpus_pipeline.inventory.precedence import EVERYONE, merge_metadata
@@ -21,6 +21,7 @@ from corpus_pipeline.inventory.taking import take_inventory
 
 __all__ = [
     "EVERYONE",
+    "FilePasswords",
     "MemberCopies",
     "approve_removals",
     "bomb",
@@ -29,8 +30,8 @@ __all__ = [
     "local_copy",
     "looks_like_mail",
     "merge_metadata",
+    "password_digest",
     "reopen_refused",
-    "sidecar_password",
     "source_changes",
     "source_files",
     "split_front_matter",

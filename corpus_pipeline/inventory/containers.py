@@ -10,10 +10,11 @@ from typing import Self
 
 from corpus_pipeline.compute import RequestProcess, RequestProcessError
 from corpus_pipeline.inventory.container_format import ContainerKind
+from corpus_pipeline.inventory.file_passwords import password_digest
 from corpus_pipeline.inventory.reading import READER_VERSION
 from corpus_pipeline.inventory.unpacking import UNPACKING_VERSION, UnpackedMember
 from corpus_pipeline.records import QuarantineReason, canonical_json, sha256_hex
-from corpus_pipeline.registry import ConversionSpec
+from corpus_pipeline.registry import ConversionLimits
 
 __all__ = ["ContainerOpener", "OpenedContainer", "opened_with"]
 
@@ -38,23 +39,21 @@ class OpenedContainer:
     members: tuple[UnpackedMember, ...] = ()
 
 
-def opened_with(spec: ConversionSpec) -> str:
+def opened_with(limits: ConversionLimits, password: str | None) -> str:
     """Digest of all that decides what opening a container gives, besides its bytes."""
-    password = sha256_hex(spec.password.get_secret_value()) if spec.password else ""
-    return sha256_hex(canonical_json([UNPACKING_VERSION, READER_VERSION, spec.limits, password]))
+    return sha256_hex(canonical_json([UNPACKING_VERSION, READER_VERSION, limits, password_digest(password)]))
 
 
 class ContainerOpener:
     """Opens containers one after the other.
 
     Args:
-        spec: Its limits and password.
+        limits: For each of them.
     """
 
-    def __init__(self, spec: ConversionSpec) -> None:
-        self._limits = spec.limits
-        self._password = spec.password.get_secret_value() if spec.password else None
-        self._process = RequestProcess("corpus_pipeline.inventory.container_worker", memory_mb=spec.limits.memory_mb)
+    def __init__(self, limits: ConversionLimits) -> None:
+        self._limits = limits
+        self._process = RequestProcess("corpus_pipeline.inventory.container_worker", memory_mb=limits.memory_mb)
 
     def __enter__(self) -> Self:
         return self
@@ -64,13 +63,16 @@ class ContainerOpener:
     ) -> None:
         self._process.kill()
 
-    def open(self, path: Path, name: str, folder: Path, *, wanted: Collection[str] | None = None) -> OpenedContainer:
+    def open(
+        self, path: Path, name: str, folder: Path, *, password: str | None, wanted: Collection[str] | None = None
+    ) -> OpenedContainer:
         """Unpacks a container.
 
         Args:
             path: A local copy that nobody changes meanwhile.
             name: Its file name.
             folder: An empty folder for the members.
+            password: Opens encrypted ones.
             wanted: Paths of the only members to write; ``None`` means all.
         """
         if path.stat().st_size > self._limits.max_bytes:
@@ -80,7 +82,7 @@ class ContainerOpener:
             "name": name,
             "folder": str(folder),
             "limits": self._limits.model_dump(),
-            "password": self._password,
+            "password": password,
             "wanted": None if wanted is None else sorted(wanted),
         }
         cause = ""

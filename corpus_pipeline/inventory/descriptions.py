@@ -28,12 +28,12 @@ from corpus_pipeline.inventory.precedence import (
 from corpus_pipeline.inventory.reading import Reading, extension_of
 from corpus_pipeline.inventory.sidecars import match_sidecars
 from corpus_pipeline.records import SourceFile
-from corpus_pipeline.registry import CorpusSpec
+from corpus_pipeline.registry import PASSWORD_KEY, CorpusSpec
 
 __all__ = ["describe_files", "document_id"]
 
 MAX_PROBLEMS = 20
-_OF_THE_CONTAINER_ALONE = frozenset({"title", "supersedes", "superseded_by", "password"})
+_OF_THE_CONTAINER_ALONE = frozenset({"title", "supersedes", "superseded_by", PASSWORD_KEY})
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ def _layers(sources: _Sources, chain: list[str]) -> Iterator[Layer]:
     """Declarations for a file and the containers around it, weakest origin first, outermost container first."""
     for path in chain:
         if path in sources.inner_sidecars:
-            yield INNER_SIDECAR, _inherited(_sidecar_values(sources.inner_sidecars[path]), path, chain)
+            declared = _sidecar_values(sources.inner_sidecars[path])
+            own = {key: value for key, value in declared.items() if key != PASSWORD_KEY}
+            yield INNER_SIDECAR, _inherited(own, path, chain)
     for path in chain:
         if path in sources.manifest.rows:
             yield MANIFEST, _inherited(sources.manifest.rows[path].declared, path, chain)

@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 from corpus_pipeline.compute import ScratchFolder
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.inventory.containers import ContainerOpener
+from corpus_pipeline.inventory.file_passwords import FilePasswords
 from corpus_pipeline.inventory.local_listing import open_regular_file, real_path
 from corpus_pipeline.inventory.member_names import MEMBER_SEPARATOR
 from corpus_pipeline.inventory.reading import extension_of, plain_suffix
@@ -50,7 +51,7 @@ class MemberCopies:
     def __init__(self, spec: CorpusSpec, parent: Path, wanted: Iterable[SourceFile]) -> None:
         self._spec = spec
         self._scratch = ScratchFolder(parent, "members")
-        self._opener = ContainerOpener(spec.conversion)
+        self._opener = ContainerOpener(spec.conversion.limits)
         self._wanted: dict[str, set[str]] = {}
         self._unpacked: dict[str, _Unpacked] = {}
         for file in wanted:
@@ -97,7 +98,9 @@ class MemberCopies:
         members.mkdir()
         with self._source(file) as source, container.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
-        opened = self._opener.open(container, file.container.rpartition("/")[2], members, wanted=wanted)
+        password = FilePasswords(self._spec).of_path(file.container)
+        name = file.container.rpartition("/")[2]
+        opened = self._opener.open(container, name, members, password=password, wanted=wanted)
         container.unlink()
         if opened.reason is not None:
             raise ConversionError(opened.message, reason=opened.reason)

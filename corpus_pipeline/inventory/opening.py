@@ -20,11 +20,13 @@ from corpus_pipeline.inventory import repository
 from corpus_pipeline.inventory.container_contents import ContainerContents, ContainerMember, read_contents
 from corpus_pipeline.inventory.container_format import ContainerKind
 from corpus_pipeline.inventory.containers import ContainerOpener, OpenedContainer, opened_with
+from corpus_pipeline.inventory.file_passwords import FilePasswords
 from corpus_pipeline.inventory.listing import FoundFile, Listing
 from corpus_pipeline.inventory.member_names import MEMBER_SEPARATOR
 from corpus_pipeline.inventory.reading import CHUNK_BYTES, Reading
+from corpus_pipeline.inventory.sidecars import match_sidecars
 from corpus_pipeline.records import QuarantineReason, Stage
-from corpus_pipeline.registry import CorpusSpec, GlobSet
+from corpus_pipeline.registry import PASSWORD_KEY, CorpusSpec, GlobSet
 from corpus_pipeline.store import StageContext
 
 __all__ = ["Members", "open_containers"]
@@ -55,8 +57,22 @@ class Members:
     opened: int = 0
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A file that may be a container, and what opens it."""
+
+    file: FoundFile
+    reading: Reading
+    password: str | None = field(repr=False)
+    opened_with: str
+
+
 def open_containers(
-    context: StageContext, listing: Listing, readings: Mapping[str, Reading], kept: Mapping[str, ContainerContents]
+    context: StageContext,
+    listing: Listing,
+    readings: Mapping[str, Reading],
+    sidecars: Mapping[str, Reading],
+    kept: Mapping[str, ContainerContents],
 ) -> Members:
     """Lists the members of all containers of a corpus.
 
@@ -64,13 +80,17 @@ def open_containers(
         context: Of the stage.
         listing: Its documents may be containers.
         readings: Of all documents.
+        sidecars: Readings of all sidecars; one may hold a password.
         kept: Contents of containers as of the last inventory, by path.
     """
-    present = opened_with(context.spec.conversion)
-    candidates = [path for path in listing.documents if readings[path].may_be_container]
-    found = {path: kept[path] for path in candidates if path in kept and _holds(kept[path], readings[path], present)}
-    unopened = [listing.documents[path] for path in candidates if path not in found]
-    for contents in _open_all(context, unopened, readings, present):
+    candidates = _candidates(context.spec, listing, readings, sidecars)
+    found = {
+        path: kept[path]
+        for path, candidate in candidates.items()
+        if path in kept and kept[path].holds_for(candidate.reading.sha256, candidate.opened_with)
+    }
+    unopened = [candidate for path, candidate in candidates.items() if path not in found]
+    for contents in _open_all(context, unopened):
         found[contents.path] = contents
     members = Members(opened=len(unopened))
     for path in candidates:
@@ -78,33 +98,42 @@ def open_containers(
     return members
 
 
-def _holds(contents: ContainerContents, reading: Reading, present: str) -> bool:
-    return contents.holds_for(reading.sha256, present)
+def _candidates(
+    spec: CorpusSpec, listing: Listing, readings: Mapping[str, Reading], sidecars: Mapping[str, Reading]
+) -> dict[str, _Candidate]:
+    passwords = FilePasswords(spec)
+    paths = [path for path in listing.documents if readings[path].may_be_container]
+    matched, _ = match_sidecars(paths, listing.sidecars)
+    candidates = {}
+    for path in paths:
+        beside = path in matched and PASSWORD_KEY in sidecars[matched[path]].declared
+        password = passwords.of_path(path, beside=beside)
+        digest = opened_with(spec.conversion.limits, password)
+        candidates[path] = _Candidate(listing.documents[path], readings[path], password, digest)
+    return candidates
 
 
-def _open_all(
-    context: StageContext, files: list[FoundFile], readings: Mapping[str, Reading], present: str
-) -> Iterator[ContainerContents]:
+def _open_all(context: StageContext, candidates: list[_Candidate]) -> Iterator[ContainerContents]:
     """Contents of containers as they are opened, each kept at once."""
-    if not files:
+    if not candidates:
         return
-    context.progress.start(Stage.SOURCE_INVENTORY, len(files), "opening archives and mails")
-    threads = min(context.settings.worker_count, len(files))
+    context.progress.start(Stage.SOURCE_INVENTORY, len(candidates), "opening archives and mails")
+    threads = min(context.settings.worker_count, len(candidates))
     openers: queue.SimpleQueue[ContainerOpener] = queue.SimpleQueue()
     with ExitStack() as stack:
         scratch = stack.enter_context(ScratchFolder(context.settings.state_folder / "scratch", "containers"))
         for _ in range(threads):
-            openers.put(stack.enter_context(ContainerOpener(context.spec.conversion)))
+            openers.put(stack.enter_context(ContainerOpener(context.spec.conversion.limits)))
         pool = stack.enter_context(ThreadPoolExecutor(max_workers=threads, thread_name_prefix="containers"))
 
-        def opened(file: FoundFile) -> ContainerContents:
+        def opened(candidate: _Candidate) -> ContainerContents:
             opener = openers.get()
             try:
-                return _open(opener, file, readings[file.relative_path], present, scratch.path)
+                return _open(opener, candidate, scratch.path)
             finally:
                 openers.put(opener)
 
-        for contents in pool.map(opened, files):
+        for contents in pool.map(opened, candidates):
             with context.database.connection() as connection:
                 if contents.reason != QuarantineReason.UNREADABLE:
                     repository.save_container(connection, context.spec.slug, contents)
@@ -112,16 +141,18 @@ def _open_all(
             yield contents
 
 
-def _open(opener: ContainerOpener, file: FoundFile, reading: Reading, present: str, scratch: Path) -> ContainerContents:
+def _open(opener: ContainerOpener, candidate: _Candidate, scratch: Path) -> ContainerContents:
     folder = Path(tempfile.mkdtemp(dir=scratch))
+    container, members = folder / "container", folder / "members"
+    members.mkdir()
     try:
-        fault = _copy(file, reading, folder / "container")
+        fault = _copy(candidate.file, candidate.reading, container)
         if fault:
-            return read_contents(reading, present, OpenedContainer(None, QuarantineReason.UNREADABLE, fault), folder)
-        members = folder / "members"
-        members.mkdir()
-        opened = opener.open(folder / "container", file.relative_path.rpartition("/")[2], members)
-        return read_contents(reading, present, opened, members)
+            opened = OpenedContainer(None, QuarantineReason.UNREADABLE, fault)
+        else:
+            name = candidate.file.relative_path.rpartition("/")[2]
+            opened = opener.open(container, name, members, password=candidate.password)
+        return read_contents(candidate.reading, candidate.opened_with, opened, members)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

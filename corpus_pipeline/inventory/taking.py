@@ -112,7 +112,7 @@ def _read_source(context: StageContext, before: _Before) -> _Scan:
     scan.manifest = _read_manifest(context.spec, listing)
     scan.sidecars = _read_files(context, scan, listing.sidecars, read_sidecar_file, before.readings)
     scan.documents = _read_files(context, scan, listing.documents, read_document, before.readings)
-    scan.members = open_containers(context, listing, scan.documents, before.containers)
+    scan.members = open_containers(context, listing, scan.documents, scan.sidecars, before.containers)
     return scan
 
 

@@ -36,7 +36,7 @@ CHUNK_BYTES = 1 << 20
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, struct.error, KeyError, IndexError,
 )  # fmt: skip
-_OPENERS: dict[ContainerKind, Callable[..., IO[bytes]]] = {
+_OPENERS: dict[ContainerKind, Callable[..., Any]] = {
     ContainerKind.GZIP: gzip.open,
     ContainerKind.BZIP2: bz2.open,
     ContainerKind.XZ: lzma.open,

@@ -45,7 +45,8 @@ def _counts(connection: Connection, spec: CorpusSpec, stage: Stage) -> dict[str,
 def _source_inventory(connection: Connection, spec: CorpusSpec) -> Reading:
     files = inventory.source_files(connection, spec.slug)
     held = inventory.held_removals(connection, spec.slug)
-    rows = [{"document_id": file.document_id, "doubt": file.doubt or None} for file in files]
+    # What the inventory refuses is counted among the quarantined files of the next stage.
+    rows = [{"document_id": file.document_id, "doubt": (not file.refusal and file.doubt) or None} for file in files]
     return rows, {"files": len(files), "held_removals": len(held)}, {"no_sudden_shrinkage": held}
 
 

@@ -158,6 +158,15 @@ def test_a_password_opens_an_encrypted_archive(context: StageContext, corpus_fol
     assert list(found) == ["locked.zip!/a.txt"]
     with local_copy(with_password.spec, found["locked.zip!/a.txt"]) as path:
         assert path.read_text() == "A"
+    inventory(with_conversion(context, password=SecretStr("other")))
+    assert list(files(context)) == ["locked.zip"]
+    (corpus_folder / "locked.zip.meta.yaml").write_text("password: se sam\n")
+    inventory(context)
+    found = files(context)
+    assert list(found) == ["locked.zip!/a.txt"]
+    assert "password" not in found["locked.zip!/a.txt"].declared
+    with local_copy(context.spec, found["locked.zip!/a.txt"]) as path:
+        assert path.read_text() == "A"
 
 
 def test_globs_apply_to_members(context: StageContext, corpus_folder: Path) -> None:
