@@ -32,7 +32,7 @@ def pack(pieces: list[Piece], layout: Layout, section: int, *, balanced: bool = 
     room = layout.room(section)
     total = layout.tokens(pieces[0].char_start, pieces[-1].char_end)
     count = max(1, -(-total // room))
-    packer = _Packer(layout, section, room, -(-total // count) if balanced else room)
+    packer = _Packer(layout, section, room, -(-total // count) if balanced else room, balanced)
     for piece in pieces:
         packer.add(piece)
     return packer.finish()
@@ -44,24 +44,29 @@ class _Packer:
     section: int
     room: int
     target: int
+    balanced: bool
     done: list[list[Piece]] = field(default_factory=list)
     current: list[Piece] = field(default_factory=list)
     used: int = 0
 
     def add(self, piece: Piece) -> None:
         """Adds a piece, or its finer pieces when it fits nowhere whole."""
-        stack = [piece]
+        stack: list[Piece | int] = [piece]
         while stack:
-            stack.extend(reversed(self._place(stack.pop())))
+            top = stack.pop()
+            if isinstance(top, int):
+                self.target = top
+            else:
+                stack.extend(reversed(self._place(top)))
 
-    def _place(self, piece: Piece) -> tuple[Piece, ...]:
-        """Places a piece and returns nothing, or returns the pieces to place instead."""
+    def _place(self, piece: Piece) -> tuple[Piece | int, ...]:
+        """Places a piece and returns nothing, or returns the pieces (and targets for them) to place instead."""
         cost = self._tokens(piece)
+        if self._opening(piece) + cost > self.room:
+            return self._apart(piece, cost)
         if not self.current:
-            if self._opening(piece) + cost <= self.room:
-                self._start(piece, cost)
-                return ()
-            return self._finer(piece) or self._force(piece)
+            self._start(piece, cost)
+            return ()
         if self.used + cost <= self.room and self._nearer(cost):
             self.current.append(piece)
             self.used += cost
@@ -71,6 +76,23 @@ class _Packer:
         if self._carried(cost) + self._opening(piece) <= self.room or self.used >= self.target:
             return self._close(piece)
         return self._finer(piece) or self._close(piece)
+
+    def _apart(self, piece: Piece, cost: int) -> tuple[Piece | int, ...]:
+        """The finer pieces of one that fits nowhere whole: of its own kind, in parts of about equal size.
+
+        What stands before it is a fragment of its own, unless that is a stub or only leads in to it.
+        """
+        if self.used * STUB_SHARE > self.target and not all(held.sticky for held in self.current):
+            return self._close(piece)
+        parts = self._finer(piece)
+        if not parts:
+            return self._close(piece) if self.current else self._force(piece)
+        if not self.balanced:
+            return parts
+        opening = self._opening(piece)
+        fragments = -(-(self.used + cost) // max(1, self.room - opening))
+        target = min(self.room, opening - (-(self.used + cost) // fragments))
+        return (target, *parts, self.target)
 
     def _nearer(self, cost: int) -> bool:
         """Whether the fragment ends nearer to the target with the piece than without it; a heading takes any."""

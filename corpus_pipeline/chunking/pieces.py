@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
 
-from corpus_pipeline.chunking.sentences import begins_exception, last_sentence_start, sentence_starts
+from corpus_pipeline.chunking.sentences import begins_exception, last_sentence_start, paragraph_starts, sentence_starts
 from corpus_pipeline.chunking.tables import TableLines, table_lines
 from corpus_pipeline.records import Block, BlockKind
 
@@ -31,7 +31,8 @@ class Grain(Enum):
     """How a piece comes apart."""
 
     PARTS = auto()  # into the parts it lists
-    PROSE = auto()  # into sentences, an exception staying with its rule
+    PROSE = auto()  # into paragraphs, where each line is one
+    PARAGRAPH = auto()  # into sentences, an exception staying with its rule
     RULE = auto()  # sentences that belong together: one by one
     CODE = auto()  # at blank lines
     LINES = auto()  # into lines
@@ -107,7 +108,8 @@ def _rule_starts(text: str) -> list[int]:
 
 
 _CUTS: dict[Grain, tuple[Callable[[str], list[int]], Grain]] = {
-    Grain.PROSE: (_rule_starts, Grain.RULE),
+    Grain.PROSE: (paragraph_starts, Grain.PARAGRAPH),
+    Grain.PARAGRAPH: (_rule_starts, Grain.RULE),
     Grain.RULE: (sentence_starts, Grain.WORDS),
     Grain.CODE: (lambda text: [match.start() for match in _BREAKABLE_LINES.finditer(text)], Grain.LINES),
     Grain.LINES: (lambda text: [match.start() for match in _LINE.finditer(text)], Grain.WORDS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["begins_exception", "last_sentence_start", "sentence_starts"]
+__all__ = ["begins_exception", "last_sentence_start", "paragraph_starts", "sentence_starts"]
 
 _BOUNDARY = re.compile(r"""[.!?…]+["'”’)\]]*\s+(?=["'“‘(\[]?[^\W_a-z])|[。！？]+["”’）」』]*|\n[ \t]*\n\s*""")  # noqa: RUF001 - CJK stops
 _ABBREVIATION = re.compile(
@@ -12,6 +12,10 @@ _ABBREVIATION = re.compile(
     r"Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|[A-Z])\.|^\s*\(?\w{1,3}[.)])$"
 )
 _LOOK_BACK_CHARS = 40
+_LINE_ENDS = re.compile(r"\n\s*")
+_EMPTY_LINES = re.compile(r"\n[ \t]*\n\s*")
+LONG_LINE_CHARS = 160
+"""Lines that are longer than this on average were not broken to a width: each is a paragraph."""
 _EXCEPTION = re.compile(
     r"(?:[-*•]\s+)?(?:However|But|Yet|Except|Exceptions?|The (?:only )?exceptions?|Unless|Otherwise|Nevertheless|"
     r"Nonetheless|Notwithstanding|That said|Only if|If not|In that case|In these cases|Excluded|Not applicable|"
@@ -36,6 +40,22 @@ def sentence_starts(text: str) -> list[int]:
         if starts[-1] < match.end() < len(text):
             starts.append(match.end())
     return starts
+
+
+def paragraph_starts(text: str) -> list[int]:
+    r"""Where paragraphs begin in a text that has one on each line, the first at 0.
+
+    Lines of a text that was broken to a width are no paragraphs: there the lines are short, and
+    nothing but empty lines ends a paragraph.
+
+    >>> paragraph_starts("a\nb\n\nc"), len(paragraph_starts("word " * 30 + "\n" + "word " * 30))
+    ([0, 5], 2)
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:  # noqa: PLR2004 - one line is one paragraph
+        return [0]
+    is_broken = sum(len(line) for line in lines) < LONG_LINE_CHARS * len(lines)
+    return [0, *(match.end() for match in (_EMPTY_LINES if is_broken else _LINE_ENDS).finditer(text.rstrip()))]
 
 
 def last_sentence_start(text: str) -> int:

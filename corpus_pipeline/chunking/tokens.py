@@ -106,9 +106,10 @@ def token_counter(spec: EmbeddingSpec) -> TokenCounter:
     Raises:
         ModelUnavailableError: The model is not there, has no fast tokenizer, or its tokenizer cannot be read.
     """
-    folder = model_folder(spec.model, spec.revision)
+    folder = model_folder(spec.tokenizer_model, None if spec.endpoint else spec.revision)
     path = tokenizer_file(folder)
-    return _load(str(path), file_sha256(path), model_max_tokens(folder), spec.passage_prompt)
+    limit = spec.endpoint.max_tokens if spec.endpoint else model_max_tokens(folder)
+    return _load(str(path), file_sha256(path), limit, spec.passage_prompt)
 
 
 @lru_cache(maxsize=8)

@@ -20,7 +20,7 @@ from corpus_pipeline.model_files import (
     weights_sha256,
 )
 from corpus_pipeline.records import canonical_json, sha256_hex
-from corpus_pipeline.registry import EmbeddingSpec
+from corpus_pipeline.registry import EmbeddingSpec, EndpointSpec
 
 __all__ = ["embedding_fingerprint", "fingerprint_parts"]
 
@@ -32,11 +32,13 @@ def fingerprint_parts(spec: EmbeddingSpec) -> dict[str, Any]:
         ModelUnavailableError: The model's files are not there.
         ConfigurationError: The backend cannot compute in that precision.
     """
-    if spec.backend == "onnx" and spec.precision != "float32":
+    if spec.backend in ("onnx", "endpoint") and spec.precision != "float32":
         raise ConfigurationError(
-            f"embedding.precision {spec.precision!r} is not available with backend 'onnx'",
+            f"embedding.precision {spec.precision!r} is not available with backend {spec.backend!r}",
             remedy="Write float32, or use backend torch or openvino.",
         )
+    if spec.endpoint:
+        return _endpoint_parts(spec, spec.endpoint)
     folder = model_folder(spec.model, spec.revision)
     return {
         "model": model_label(spec.model),
@@ -47,6 +49,24 @@ def fingerprint_parts(spec: EmbeddingSpec) -> dict[str, Any]:
         "backend": spec.backend,
         "precision": spec.precision,
         "max_tokens": model_max_tokens(folder),
+        "query_prompt": spec.query_prompt,
+        "passage_prompt": spec.passage_prompt,
+        "normalisation": "l2",
+    }
+
+
+def _endpoint_parts(spec: EmbeddingSpec, endpoint: EndpointSpec) -> dict[str, Any]:
+    """Weights elsewhere cannot be hashed: place, name and revision stand for them, never the key."""
+    folder = model_folder(endpoint.tokenizer)
+    return {
+        "model": spec.model,
+        "revision": spec.revision,
+        "endpoint": endpoint.url.rstrip("/"),
+        "dimensions": endpoint.dimensions,
+        "tokenizer_sha256": file_sha256(tokenizer_file(folder)),
+        "backend": spec.backend,
+        "precision": spec.precision,
+        "max_tokens": endpoint.max_tokens,
         "query_prompt": spec.query_prompt,
         "passage_prompt": spec.passage_prompt,
         "normalisation": "l2",

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from corpus_pipeline.embedding.encoders import Encoder, GraphEncoder, LibraryEncoder
+from corpus_pipeline.embedding.endpoint import EndpointEncoder
+from corpus_pipeline.embedding.exports import graph_file
 from corpus_pipeline.embedding.fingerprint import fingerprint_parts
+from corpus_pipeline.embedding.graphs import Graph, OnnxGraph, OpenVinoGraph
 from corpus_pipeline.embedding.model import EmbeddingModel
-from corpus_pipeline.errors import ModelUnavailableError
-from corpus_pipeline.model_files import model_folder
+from corpus_pipeline.embedding.pooling import pooling_of
+from corpus_pipeline.errors import ConfigurationError, ModelUnavailableError
+from corpus_pipeline.model_files import model_folder, model_max_tokens, tokenizer_file
 from corpus_pipeline.records import canonical_json, sha256_hex
 from corpus_pipeline.registry import EmbeddingSpec
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
 
 __all__ = ["load_model"]
 
 _EXTRAS = {
     "openvino": "pip install 'corpus-pipeline[openvino]'",
-    "onnx": "pip install 'sentence-transformers[onnx]'",
+    "onnx": "pip install 'corpus-pipeline[onnx]'",
     "torch": "pip install sentence-transformers",
 }
 
@@ -51,58 +55,55 @@ def load_model(spec: EmbeddingSpec, *, export_folder: Path | None = None) -> Emb
 
 @lru_cache(maxsize=4)
 def _load(spec: EmbeddingSpec, fingerprint: str, _parts: str, export_folder: Path | None) -> EmbeddingModel:
+    if spec.endpoint:
+        endpoint = EndpointEncoder(spec.endpoint, model=spec.model, batch_size=spec.batch_size)
+        return EmbeddingModel(endpoint, fingerprint=fingerprint, parts=fingerprint_parts(spec))
     folder = model_folder(spec.model, spec.revision)
-    exported = export_folder / fingerprint[:16] if export_folder and spec.backend != "torch" else None
+    kept = export_folder / fingerprint[:16] if export_folder and spec.backend != "torch" else None
     with _translated(spec), _quiet():
-        if exported is not None and (exported / "modules.json").is_file():
-            model = _sentence_transformer(exported, spec)
-        else:
-            model = _sentence_transformer(folder, spec, export=exported is not None or None)
-            if exported is not None:
-                _keep_export(model, exported)
-    parts = fingerprint_parts(spec)
-    model.max_seq_length = parts["max_tokens"]
-    return EmbeddingModel(model, fingerprint=fingerprint, parts=parts, batch_size=spec.batch_size)
+        encoder = _library_encoder(folder, spec) if spec.backend == "torch" else _graph_encoder(folder, spec, kept)
+    return EmbeddingModel(encoder, fingerprint=fingerprint, parts=fingerprint_parts(spec))
 
 
-def _sentence_transformer(folder: Path, spec: EmbeddingSpec, *, export: bool | None = None) -> SentenceTransformer:
+def _library_encoder(folder: Path, spec: EmbeddingSpec) -> Encoder:
+    import torch
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(
-        str(folder),
-        backend=spec.backend,
-        device="cpu" if spec.backend != "torch" else None,
-        local_files_only=True,
-        trust_remote_code=False,
-        model_kwargs=_backend_options(spec, export=export),
+    dtype = torch.bfloat16 if spec.precision == "bfloat16" else torch.float32
+    model = SentenceTransformer(
+        str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"dtype": dtype}
+    )
+    model.max_seq_length = model_max_tokens(folder)
+    return LibraryEncoder(model, batch_size=spec.batch_size)
+
+
+def _graph_encoder(folder: Path, spec: EmbeddingSpec, kept: Path | None) -> Encoder:
+    pooling = pooling_of(folder)
+    if pooling is None:
+        raise ConfigurationError(
+            f"the model {spec.model} does more than mean or first-token pooling after its transformer",
+            remedy="Write `backend: torch` in corpora.yaml; it runs every model of sentence-transformers.",
+        )
+    with graph_file(folder, spec.backend, kept) as path:
+        graph: Graph = OpenVinoGraph(path, spec.precision) if spec.backend == "openvino" else OnnxGraph(path)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    return GraphEncoder(
+        graph,
+        _tokenizer(folder),
+        pooling,
+        dimensions=int(config["hidden_size"]),
+        pad_id=int(config.get("pad_token_id") or 0),
+        batch_size=spec.batch_size,
     )
 
 
-def _backend_options(spec: EmbeddingSpec, *, export: bool | None) -> dict[str, Any]:
-    """Options that pin the precision: left alone, OpenVINO takes bfloat16 wherever the processor has it."""
-    if spec.backend == "torch":
-        import torch
+def _tokenizer(folder: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
 
-        return {"dtype": torch.bfloat16 if spec.precision == "bfloat16" else torch.float32}
-    options: dict[str, Any] = {} if export is None else {"export": export}
-    if spec.backend == "openvino":
-        hint = "bf16" if spec.precision == "bfloat16" else "f32"
-        return {**options, "ov_config": {"INFERENCE_PRECISION_HINT": hint}}
-    return {**options, "provider": "CPUExecutionProvider"}
-
-
-def _keep_export(model: SentenceTransformer, target: Path) -> None:
-    """Saves an export under its final name in one step; another process that was first keeps its own."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".export-", dir=target.parent))
-    try:
-        model.save_pretrained(str(made), create_model_card=False)
-        made.rename(target)
-    except OSError:
-        if not target.is_dir():
-            raise
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    tokenizer = Tokenizer.from_file(str(tokenizer_file(folder)))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(model_max_tokens(folder))
+    return tokenizer
 
 
 @contextmanager
@@ -110,6 +111,8 @@ def _translated(spec: EmbeddingSpec) -> Iterator[None]:
     """Maps whatever three model libraries raise while loading to one error."""
     try:
         yield
+    except ConfigurationError:
+        raise
     except Exception as error:  # sentence-transformers raises bare Exception for a missing backend
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelUnavailableError(

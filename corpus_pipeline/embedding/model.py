@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+from corpus_pipeline.embedding.encoders import Encoder
 
 __all__ = ["EmbeddingModel", "Vectors", "faulty_rows"]
 
@@ -29,12 +28,11 @@ class EmbeddingModel:
             the chunking room; a query that is longer is read up to there.
     """
 
-    def __init__(self, model: SentenceTransformer, *, fingerprint: str, parts: dict[str, Any], batch_size: int) -> None:
-        self._model = model
-        self._batch_size = batch_size
+    def __init__(self, encoder: Encoder, *, fingerprint: str, parts: dict[str, Any]) -> None:
+        self._encoder = encoder
         self.fingerprint = fingerprint
         self.parts = parts
-        self.dimensions = int(model.get_embedding_dimension() or 0)
+        self.dimensions = encoder.dimensions
         self.max_tokens = int(parts["max_tokens"])
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -48,14 +46,7 @@ class EmbeddingModel:
     def _encode(self, texts: Sequence[str], prompt: str) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        raw = self._model.encode(
-            list(texts),
-            prompt=prompt,
-            batch_size=self._batch_size,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
-        vectors = np.asarray(raw, dtype=np.float64)
+        vectors = np.asarray(self._encoder.encode([prompt + text for text in texts]), dtype=np.float64)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A zero or NaN norm stays what it is, for faulty_rows to find.
         np.divide(vectors, norms, out=vectors, where=norms > 0)

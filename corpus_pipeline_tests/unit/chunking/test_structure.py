@@ -167,3 +167,43 @@ def test_docling_hybrid_merges_peers_and_stops_at_headings(chunk: Any) -> None:
     blocks = [heading("A"), paragraph("One."), paragraph("Two."), heading("B"), paragraph("Three.")]
     texts = [f.text.strip() for f in chunk(blocks, strategy="docling_hybrid").fragments]
     assert texts == ["A\n\nOne.\n\nTwo.", "B\n\nThree."]
+
+
+def test_lines_of_a_text_with_a_paragraph_on_each_are_kept_whole(chunk: Any) -> None:
+    lines = [f"Paragraph {n} says something. " + f"It goes on about matter {n} for a while. " * 5 for n in range(6)]
+    cut = chunk([paragraph("\n".join(lines))], child_tokens=100)
+    assert [fragment.text.strip() for fragment in cut.fragments] == [line.strip() for line in lines]
+
+
+def test_lines_broken_to_a_width_are_no_paragraphs(chunk: Any) -> None:
+    text = "Customers may return goods\nwithin thirty days. The money\nis paid back to the card.\n" * 8
+    for fragment in chunk([paragraph(text)], child_tokens=64).fragments:
+        assert fragment.text.strip().endswith(".")
+
+
+def test_a_paragraph_that_must_be_cut_is_not_mixed_with_the_one_before(chunk: Any) -> None:
+    short = paragraph("Words about the first matter, enough of them to stand alone as a fragment of their own here.")
+    cut = chunk([short, paragraph("A sentence about the second matter. " * 14)], child_tokens=80)
+    assert cut.fragments[0].text.strip() == short.text
+    sizes = [fragment.token_count for fragment in cut.fragments[1:]]
+    assert len(sizes) > 1
+    assert min(sizes) * 2 > max(sizes)
+
+
+def test_a_numbered_procedure_keeps_its_title_in_every_part(chunk: Any) -> None:
+    steps = [Block(kind=ITEM, text=f"{n}. Press button {n}, then wait for lamp {n}.", level=1) for n in range(1, 25)]
+    cut = chunk([heading("Restart the pump"), *steps], child_tokens=64)
+    assert cut.fragments[0].text.startswith("Restart the pump\n\n1. Press button 1")
+    assert len(cut.fragments) > 3
+    for fragment in cut.fragments:
+        assert fragment.embedded_text.startswith("Handbook > Restart the pump\n")
+        assert fragment.section_path == ("Restart the pump",)
+
+
+def test_code_keeps_its_explanation_before_or_after(chunk: Any) -> None:
+    code = Block(kind=BlockKind.CODE, text="pump.restart()")
+    filler = paragraph("Words about something else that fill the fragment up. " * 8)
+    before = chunk([filler, paragraph("This restarts the pump:"), code, filler], child_tokens=110)
+    assert "This restarts the pump:\n\npump.restart()" in holding(before.fragments, "pump.restart()")[0].text
+    after = chunk([heading("Pump"), code, paragraph("The call above restarts the pump."), filler], child_tokens=110)
+    assert "The call above" in holding(after.fragments, "pump.restart()")[0].text

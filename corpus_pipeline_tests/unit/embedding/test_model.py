@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from corpus_pipeline.embedding import EmbeddingModel, embedding_fingerprint, fingerprint_parts, load_model
+from corpus_pipeline.embedding.batches import token_batches
+from corpus_pipeline.embedding.exports import graph_file
 from corpus_pipeline.embedding.model import faulty_rows
+from corpus_pipeline.embedding.pooling import pooled, pooling_of
 from corpus_pipeline.errors import ConfigurationError, ModelUnavailableError
-from corpus_pipeline.model_files import model_folder
+from corpus_pipeline.model_files import file_sha256, model_folder
 from corpus_pipeline.registry import EmbeddingSpec
 
 TEXTS = ["short", "Refunds are paid within thirty days. " * 12, "gift cards", "The limit is five requests. " * 5]
@@ -72,10 +77,10 @@ def test_onnx_has_no_bfloat16() -> None:
 
 
 def test_a_missing_backend_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optimum.onnxruntime", None)
+    monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ModelUnavailableError) as caught:
         load_model(EmbeddingSpec(backend="onnx"))
-    assert "sentence-transformers[onnx]" in caught.value.remedy
+    assert "corpus-pipeline[onnx]" in caught.value.remedy
 
 
 def test_faulty_rows_are_those_that_are_no_unit_vectors() -> None:
@@ -88,16 +93,59 @@ def test_faulty_rows_are_those_that_are_no_unit_vectors() -> None:
 
 
 @pytest.mark.slow
-def test_openvino_agrees_with_torch_and_its_export_is_kept(
-    model: EmbeddingModel, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize(
+    ("backend", "file"), [("onnx", "onnx/model.onnx"), ("openvino", "openvino/openvino_model.bin")]
+)
+def test_an_exported_model_agrees_with_torch_and_its_export_is_kept_and_checked(
+    model: EmbeddingModel, tmp_path: Path, backend: str, file: str
 ) -> None:
-    pytest.importorskip("openvino")
-    folder = tmp_path_factory.mktemp("models")
-    spec = EmbeddingSpec(backend="openvino")
-    exported = load_model(spec, export_folder=folder)
-    assert (exported.encode_passages(TEXTS) * model.encode_passages(TEXTS)).sum(axis=1).min() > 0.999
-    kept = [path.name for path in folder.iterdir()]
-    assert kept == [exported.fingerprint[:16]]
+    pytest.importorskip(backend)
+    spec = EmbeddingSpec(backend=backend)
+    exported = load_model(spec, export_folder=tmp_path)
+    texts = [*TEXTS, TEXTS[0], "", "naïve 日本語 " * 200]
+    rows = exported.encode_passages(texts)
+    assert (rows * model.encode_passages(texts)).sum(axis=1).min() > 0.99999
+    assert np.array_equal(rows[4], rows[0])
+    assert [path.name for path in tmp_path.iterdir()] == [exported.fingerprint[:16]]
+
+    kept = tmp_path / exported.fingerprint[:16] / file
+    before = file_sha256(kept)
+    with graph_file(model_folder(spec.model), backend, kept.parents[1]):
+        assert file_sha256(kept) == before
+    with kept.open("ab") as damaged:
+        damaged.write(b"damage")
+    with graph_file(model_folder(spec.model), backend, kept.parents[1]):
+        assert not kept.read_bytes().endswith(b"damage")
+
+
+def test_batches_hold_every_text_once_within_both_limits() -> None:
+    lengths = [3, 200, 40, 3, 41, 256, 1, 39]
+    batches = token_batches(lengths, max_texts=3, max_tokens=210)
+    assert sorted(at for batch in batches for at in batch) == list(range(8))
+    for batch in batches:
+        assert len(batch) <= 3
+        assert len(batch) == 1 or max(lengths[at] for at in batch) * len(batch) <= 210
+
+
+def test_pooling_is_what_the_models_own_files_say(tmp_path: Path) -> None:
+    source = model_folder("all-MiniLM-L6-v2")
+    assert pooling_of(source) == "mean"
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "modules.json").write_text((source / "modules.json").read_text())
+    config = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps(config))
+    assert pooling_of(tmp_path) == "cls"
+    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({**config, "pooling_mode_mean_tokens": True}))
+    assert pooling_of(tmp_path) is None
+    (tmp_path / "modules.json").unlink()
+    assert pooling_of(tmp_path) is None
+
+
+def test_padding_does_not_reach_a_vector() -> None:
+    states = np.arange(12, dtype=np.float32).reshape(1, 4, 3)
+    mask = np.array([[1, 1, 0, 0]])
+    assert pooled(states, mask, "mean").tolist() == [[1.5, 2.5, 3.5]]
+    assert pooled(states, mask, "cls").tolist() == [[0.0, 1.0, 2.0]]
 
 
 @pytest.mark.slow
