@@ -170,5 +170,21 @@ def _engine() -> Any:
         from docling.document_converter import DocumentConverter
 
         keep_characters()
+        _draw_nothing()
         _engines.append(DocumentConverter())
     return _engines[0]
+
+
+def _draw_nothing() -> None:
+    """Keeps docling from having LibreOffice draw each shape and chart of an Office file as a picture.
+
+    Where LibreOffice is installed it takes seconds a drawing, for pictures that are not used here.
+    """
+    from docling.backend import msexcel_backend, mspowerpoint_backend, msword_backend
+
+    for backend in (msexcel_backend, mspowerpoint_backend, msword_backend):
+        backend.get_docx_to_pdf_converter = _no_renderer  # type: ignore[attr-defined]  # a name it imports
+
+
+def _no_renderer() -> None:
+    return None
