@@ -24,6 +24,7 @@ _NAMES = {
     "version": "version",
     "revision": "revision",
     "subject": "subject",
+    "description": "description",
     "keywords": "keywords",
     "keyword": "keywords",
     "created": "created",
@@ -39,7 +40,9 @@ HTML_HEAD_CHARS = 65536
 
 
 def file_properties(source: ConversionInput) -> dict[str, str]:
-    """Properties of an office file, an EPUB or an HTML page, by plain names such as ``title``."""
+    """Properties of an office file, an EPUB, an HTML page or a message, by plain names such as ``title``."""
+    if source.file_format is FileFormat.MSG:
+        return _message_properties(source.path)
     if source.file_format is FileFormat.HTML:
         return html_properties(decode_text(source.path.read_bytes()[: HTML_HEAD_CHARS * 2], whole=False))
     if source.file_format in ZIP_FORMATS:
@@ -110,6 +113,22 @@ _META = {
     "last-modified": "modified",
     "dcterms.modified": "modified",
 }
+
+
+_SENDER_ADDRESS = "__substg1.0_0C1F001F"
+"""Of an Outlook message: the address it was sent from, which need not be the one it was sent in the name of."""
+
+
+def _message_properties(path: Path) -> dict[str, str]:
+    import olefile
+
+    try:
+        with olefile.OleFileIO(str(path)) as container:
+            if not container.exists(_SENDER_ADDRESS) or container.get_size(_SENDER_ADDRESS) > MAX_PART_BYTES:
+                return {}
+            return _tidy({"sender": container.openstream(_SENDER_ADDRESS).read().decode("utf-16-le", "replace")})
+    except Exception:  # noqa: BLE001 - olefile raises many kinds on damaged input; the text is read all the same
+        return {}
 
 
 def _zip_properties(path: Path, file_format: FileFormat) -> dict[str, str]:
