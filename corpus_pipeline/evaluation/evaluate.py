@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 
+import numpy as np
+from numpy.typing import NDArray
+
 from corpus_pipeline.conversion import quarantined_files
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.errors import UpstreamMissingError
@@ -26,6 +29,7 @@ from corpus_pipeline.retrieval import (
     SearchRequest,
     SearchTarget,
     explain_documents,
+    prepare_question,
     rank_fragments,
 )
 from corpus_pipeline.store import Connection, StageContext, StageResult, open_stage
@@ -118,6 +122,7 @@ def _inputs_sha256(context: StageContext, subject: Generation, golden: GoldenSet
                 golden.sha256,
                 context.as_of,
                 context.spec.access_groups,
+                context.spec.retrieval,
                 sorted(facts.inventory),
                 facts.quarantined,
             ]
@@ -170,16 +175,13 @@ class _Asked:
     """A golden query made ready, with the groups and the day it is asked with."""
 
     query: GoldenQuery
-    question: Question
-    groups: tuple[str, ...]
-
-    @property
-    def as_of(self) -> date:
-        return self.question.as_of
+    request: SearchRequest
+    vector: NDArray[np.float32]
+    as_of: date
 
     @property
     def session_key(self) -> tuple[tuple[str, ...], date]:
-        return self.groups, self.as_of
+        return self.request.groups, self.as_of
 
 
 def _ask(
@@ -189,7 +191,9 @@ def _ask(
     if not queries:
         return []
     context.progress.start(Stage.RETRIEVAL_EVALUATION, len(queries), "golden queries")
-    target = SearchTarget(subject.corpus, subject.generation, subject.serving_table, subject.embedding_fingerprint)
+    target = SearchTarget(
+        subject.corpus, subject.generation, subject.serving_table, subject.embedding_fingerprint, subject.analyser
+    )
     asked = sorted(_prepare(context, subject, queries), key=lambda one: (one.session_key, one.query.query_id))
     outcomes: list[QueryOutcome] = []
     for (groups, as_of), shared in groupby(asked, key=lambda one: one.session_key):
@@ -200,12 +204,25 @@ def _ask(
             as_of=as_of,
             show_archived=False,
         ) as reader:
-            rankings = [(one, rank_fragments(reader, [target], one.question)) for one in shared]
-        for one, ranking in rankings:
-            explained = _explain_misses(context, target, one, ranking)
+            rankings = [(one, *_rank(reader, context, target, one)) for one in shared]
+        for one, question, ranking in rankings:
+            explained = _explain_misses(context, target, one, question, ranking)
             outcomes.append(judge(one.query, ranking, explained, facts, as_of))
             context.progress.advance()
     return sorted(outcomes, key=lambda outcome: outcome.query_id)
+
+
+def _rank(reader: Connection, context: StageContext, target: SearchTarget, asked: _Asked) -> tuple[Question, Ranking]:
+    """As search does it, of the generation this session sees."""
+    question, _ = prepare_question(
+        reader,
+        [target],
+        asked.request,
+        vectors={target.space: asked.vector},
+        as_of=asked.as_of,
+        specs={target.corpus: context.spec.retrieval},
+    )
+    return question, rank_fragments(reader, [target], question)
 
 
 def _prepare(context: StageContext, subject: Generation, queries: tuple[GoldenQuery, ...]) -> list[_Asked]:
@@ -222,13 +239,15 @@ def _prepare(context: StageContext, subject: Generation, queries: tuple[GoldenQu
             filters=query.filters,
             as_of=as_of,
         )
-        asked.append(_Asked(query, Question(request, {subject.embedding_fingerprint: vector}, as_of), groups))
+        asked.append(_Asked(query, request, vector, as_of))
     return asked
 
 
-def _explain_misses(context: StageContext, target: SearchTarget, asked: _Asked, ranking: Ranking) -> dict[str, Reason]:
+def _explain_misses(
+    context: StageContext, target: SearchTarget, asked: _Asked, question: Question, ranking: Ranking
+) -> dict[str, Reason]:
     missed = missed_documents(asked.query, target.corpus, ranking)
     if not missed:
         return {}
     with context.database.connection() as operator:
-        return explain_documents(operator, target, asked.question, ranking, missed)
+        return explain_documents(operator, target, question, ranking, missed)

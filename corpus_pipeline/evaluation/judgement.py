@@ -48,7 +48,9 @@ _BY_REASON = {
     KeptOutReason.NOT_YET_EFFECTIVE: MissClass.NOT_IN_FORCE,
     KeptOutReason.BELOW_SCORE: MissClass.BELOW_SCORE,
     KeptOutReason.NOT_RETRIEVED: MissClass.NOT_RETRIEVED,
+    KeptOutReason.RERANKED_OUT: MissClass.RERANKED_OUT,
     KeptOutReason.CROWDED_OUT: MissClass.CROWDED_OUT,
+    KeptOutReason.OVER_BUDGET: MissClass.OVER_BUDGET,
     KeptOutReason.OUTRANKED: MissClass.RANKED_TOO_LOW,
 }
 
@@ -116,7 +118,7 @@ def judge(
             for document_id in missed_documents(query, facts.corpus, ranking)
         ),
         best_score=ranking.candidates[0].score if ranking.candidates else None,
-        reason=ranking.reason,
+        reason=ranking.assessment.reason,
     )
 
 

@@ -22,7 +22,9 @@ class MissClass(StrEnum):
     NOT_IN_FORCE = "not_in_force"
     BELOW_SCORE = "below_score"
     NOT_RETRIEVED = "not_retrieved"
+    RERANKED_OUT = "reranked_out"
     CROWDED_OUT = "crowded_out"
+    OVER_BUDGET = "over_budget"
     RANKED_TOO_LOW = "ranked_too_low"
 
 

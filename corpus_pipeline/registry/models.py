@@ -136,6 +136,10 @@ class ChunkingSpec(Spec):
     parent_tokens: Annotated[int, Field(ge=64, le=8192)] = 1024
     child_tokens: Annotated[int, Field(ge=16, le=2048)] = 200
     overlap_tokens: Annotated[int, Field(ge=0, le=512)] = 0
+    boilerplate_documents: Annotated[int, Field(ge=2)] = Field(
+        10, description="A text that is current in so many version families is marked as boilerplate."
+    )
+    boilerplate_share: Ratio = Field(0.02, description="And in this share of all families that are current.")
 
 
 class EndpointSpec(Spec):

@@ -15,7 +15,7 @@ SCORE_PLACES = 6
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fragment with its score against the query.
+    """A fragment with its scores against the query.
 
     Attributes:
         score: Cosine to the query, rounded so that equal texts tie in every run.
@@ -23,6 +23,9 @@ class Candidate:
         vector: float32, shape (dimensions,), L2-normalised.
         metadata: Metadata of the document, as published.
         exclusion_reason: Set for archived fragments, a value of ``records.ExclusionReason``.
+        lexical_score: BM25, where it was found by words.
+        fused_score: Set once lists are fused; then it decides the order.
+        rerank_score: Probability that it answers by a cross-encoder; then that decides the order.
     """
 
     fragment_id: str
@@ -40,11 +43,22 @@ class Candidate:
     char_end: int
     space: str
     vector: npt.NDArray[np.float32]
+    token_count: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     exclusion_reason: str | None = None
     exclusion_ref: str | None = None
+    lexical_score: float | None = None
+    fused_score: float | None = None
+    rerank_score: float | None = None
+
+    @property
+    def standing(self) -> float:
+        """The score of the last stage that gave one."""
+        if self.rerank_score is not None:
+            return self.rerank_score
+        return self.score if self.fused_score is None else self.fused_score
 
 
 def rank(candidates: list[Candidate]) -> list[Candidate]:
-    """Best first; equal scores in order of fragment id, so that the order never depends on the run."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.fragment_id))
+    """Best first; then by cosine, then in order of fragment id, so that the order never depends on the run."""
+    return sorted(candidates, key=lambda candidate: (-candidate.standing, -candidate.score, candidate.fragment_id))

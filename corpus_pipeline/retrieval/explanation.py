@@ -6,18 +6,18 @@ what the question asked for, then how it ranked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from corpus_pipeline.records import ExclusionReason
 from corpus_pipeline.retrieval.candidate import Candidate, rank
-from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest, attribute_text
+from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, attribute_text
 from corpus_pipeline.retrieval.result import KeptOut, KeptOutReason
-from corpus_pipeline.retrieval.selection import Dropped
+from corpus_pipeline.retrieval.selection import DropCause, Dropped
 
-__all__ = ["NEAREST_MISSES", "Reason", "explain_candidate", "explain_kept_out", "filter_mismatch"]
+__all__ = ["NEAREST_MISSES", "Asked", "Reason", "explain_candidate", "explain_kept_out", "filter_mismatch"]
 
 NEAREST_MISSES = 3
 """Documents below the score that are still listed: the nearest show how far the corpus is off."""
@@ -38,6 +38,23 @@ _EXACT_KEYS = ("product", "audience", "domain", "source_class")
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question demanded.
+
+    Attributes:
+        filters: Alternatives, of which a document must meet one.
+        limits_of: The limits for a corpus.
+        kept_out_limit: Most documents to explain.
+    """
+
+    groups: tuple[str, ...]
+    filters: tuple[SearchFilters, ...]
+    as_of: date
+    limits_of: Callable[[str], SearchLimits]
+    kept_out_limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """A reason with its words and what it points at."""
 
@@ -51,8 +68,7 @@ def explain_kept_out(
     *,
     accepted: frozenset[str],
     dropped: Mapping[str, Dropped],
-    request: SearchRequest,
-    as_of: date,
+    asked: Asked,
 ) -> list[KeptOut]:
     """One entry for each document that matches but was not accepted, best match first.
 
@@ -60,11 +76,10 @@ def explain_kept_out(
         candidates: Best matches whatever their state, read past permissions.
         accepted: Ids of documents with an accepted fragment; these need no explanation.
         dropped: By fragment id, what selection left out and why.
-        request: What was asked.
-        as_of: The day it was asked for.
+        asked: What was asked.
 
     Returns:
-        At most ``request.kept_out_limit`` entries; of matches below the score the nearest three.
+        At most ``asked.kept_out_limit`` entries; of matches below the score the nearest three.
     """
     entries: list[KeptOut] = []
     seen = set(accepted)
@@ -73,25 +88,24 @@ def explain_kept_out(
         if candidate.document_id in seen:
             continue
         seen.add(candidate.document_id)
-        if candidate.score < request.min_score:
+        if candidate.score < asked.limits_of(candidate.corpus).min_score:
             nearest_misses += 1
             if nearest_misses > NEAREST_MISSES:
                 continue
-        entries.append(_entry(candidate, explain_candidate(candidate, dropped=dropped, request=request, as_of=as_of)))
-    return entries[: request.kept_out_limit]
+        entries.append(_entry(candidate, explain_candidate(candidate, dropped=dropped, asked=asked)))
+    return entries[: asked.kept_out_limit]
 
 
-def explain_candidate(
-    candidate: Candidate, *, dropped: Mapping[str, Dropped], request: SearchRequest, as_of: date
-) -> Reason:
+def explain_candidate(candidate: Candidate, *, dropped: Mapping[str, Dropped], asked: Asked) -> Reason:
     """The first reason that keeps this fragment out of the accepted."""
+    limits = asked.limits_of(candidate.corpus)
     return (
         _ingestion(candidate)
-        or _validity(candidate.metadata, as_of)
-        or _permission(candidate.metadata, request.groups)
-        or _filtered(candidate.metadata, request.filters)
-        or _score(candidate, request)
-        or _ranking(candidate, dropped.get(candidate.fragment_id), request)
+        or _validity(candidate.metadata, asked.as_of)
+        or _permission(candidate.metadata, asked.groups)
+        or _filtered(candidate.metadata, asked.filters)
+        or _score(candidate, limits)
+        or _ranking(candidate, dropped.get(candidate.fragment_id), limits)
     )
 
 
@@ -177,32 +191,37 @@ def _permission(metadata: Mapping[str, Any], groups: tuple[str, ...]) -> Reason 
     )
 
 
-def _filtered(metadata: Mapping[str, Any], filters: SearchFilters) -> Reason | None:
-    mismatch = filter_mismatch(filters, metadata)
-    return Reason(KeptOutReason.FILTERED, mismatch) if mismatch else None
+def _filtered(metadata: Mapping[str, Any], alternatives: tuple[SearchFilters, ...]) -> Reason | None:
+    mismatches = [filter_mismatch(filters, metadata) for filters in alternatives]
+    told = [mismatch for mismatch in mismatches if mismatch is not None]
+    return Reason(KeptOutReason.FILTERED, told[0]) if told and len(told) == len(mismatches) else None
 
 
-def _score(candidate: Candidate, request: SearchRequest) -> Reason | None:
-    if candidate.score >= request.min_score:
+def _score(candidate: Candidate, limits: SearchLimits) -> Reason | None:
+    if candidate.score >= limits.min_score:
         return None
-    return Reason(KeptOutReason.BELOW_SCORE, f"score {candidate.score:.3f} below {request.min_score:.3f}")
+    return Reason(KeptOutReason.BELOW_SCORE, f"score {candidate.score:.3f} below {limits.min_score:.3f}")
 
 
-def _ranking(candidate: Candidate, dropped: Dropped | None, request: SearchRequest) -> Reason:
+def _ranking(candidate: Candidate, dropped: Dropped | None, limits: SearchLimits) -> Reason:
     if dropped is None:
-        return Reason(
-            KeptOutReason.NOT_RETRIEVED,
-            f"score {candidate.score:.2f}, but not among the {request.fetch_limit} candidates fetched",
-        )
-    if dropped.identical:
-        return Reason(KeptOutReason.CROWDED_OUT, f"same text as {dropped.blocked_by}", dropped.blocked_by)
-    if dropped.blocked_by is not None:
-        return Reason(
-            KeptOutReason.CROWDED_OUT,
-            f"cosine {dropped.similarity:.2f} to {dropped.blocked_by}, limit {request.max_similarity:.2f}",
-            dropped.blocked_by,
-        )
-    return Reason(KeptOutReason.OUTRANKED, f"place {dropped.position} by score; {request.top_k} are accepted")
+        detail = f"score {candidate.score:.2f}, but not among the {limits.fetch_limit} candidates fetched"
+        return Reason(KeptOutReason.NOT_RETRIEVED, detail)
+    near = f"cosine {dropped.similarity:.2f} to {dropped.blocked_by}, limit {limits.max_similarity:.2f}"
+    crowded = {
+        DropCause.IDENTICAL: f"same text as {dropped.blocked_by}",
+        DropCause.NEAR_COPY: near,
+        DropCause.SAME_SOURCE: f"{limits.max_per_source} better fragments of the same document",
+        DropCause.SAME_SECTION: f"{limits.max_per_section} better fragments of the same section",
+    }
+    if dropped.cause in crowded:
+        return Reason(KeptOutReason.CROWDED_OUT, crowded[dropped.cause], dropped.blocked_by)
+    if dropped.cause is DropCause.RERANKED_OUT:
+        judged = dropped.candidate.rerank_score or 0.0
+        return Reason(KeptOutReason.RERANKED_OUT, f"probability {judged:.3f} below {limits.rerank_min_score:.3f}")
+    if dropped.cause is DropCause.OVER_BUDGET:
+        return Reason(KeptOutReason.OVER_BUDGET, f"does not fit into {limits.evidence_tokens} tokens of evidence")
+    return Reason(KeptOutReason.OUTRANKED, f"place {dropped.position} by rank; {limits.top_k} are accepted")
 
 
 def _entry(candidate: Candidate, reason: Reason) -> KeptOut:

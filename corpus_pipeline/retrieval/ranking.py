@@ -1,4 +1,4 @@
-"""The stages of a search inside one read session: candidates, acceptance, merge, diversity, parents.
+"""The stages of a search inside one read session, from candidates to what is worth reading.
 
 The same stages serve published and staged generations: what a session may see is decided by
 its role and settings, not here.
@@ -7,22 +7,25 @@ its role and settings, not here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval import repository
+from corpus_pipeline.retrieval.budget import within_budget
 from corpus_pipeline.retrieval.candidate import Candidate, rank
-from corpus_pipeline.retrieval.explanation import Reason, explain_candidate, explain_kept_out
+from corpus_pipeline.retrieval.explanation import Asked, Reason, explain_candidate, explain_kept_out
+from corpus_pipeline.retrieval.fusion import fuse
 from corpus_pipeline.retrieval.repository import SearchTarget, Vector
-from corpus_pipeline.retrieval.request import SearchRequest
+from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, SearchRequest
+from corpus_pipeline.retrieval.reranking import load_reranker, rerank
 from corpus_pipeline.retrieval.result import KeptOut
-from corpus_pipeline.retrieval.selection import Dropped, Selection, select_diverse
-from corpus_pipeline.retrieval.sufficiency import assess
+from corpus_pipeline.retrieval.selection import DropCause, Dropped, Selection, select_diverse
+from corpus_pipeline.retrieval.sufficiency import Assessment, Verdict, assess
 from corpus_pipeline.retrieval.trace import Trace
 from corpus_pipeline.store import Connection
 
-__all__ = ["Question", "Ranking", "explain_documents", "explain_ranking", "rank_fragments"]
+__all__ = ["Question", "Ranking", "explain_documents", "explain_ranking", "look_elsewhere", "rank_fragments"]
 
 EXPLAINED_FRAGMENTS = 200
 """Fragments of each state looked at for explanations: several may belong to one document."""
@@ -30,16 +33,37 @@ EXPLAINED_FRAGMENTS = 200
 
 @dataclass(frozen=True)
 class Question:
-    """A request made ready: embedded and dated.
+    """A request made ready: embedded, dated and scoped.
 
     Attributes:
         vectors: The query's vector by vector space, float32, shape (dimensions,), L2-normalised.
         as_of: The day on which documents must be in force.
+        limits: By corpus; one that is absent has those of the request alone.
+        alternatives: Filters read from the question; a fragment meets all of one of them. Empty
+            means the filters of the request.
+        is_scoped: Corpus, product or the like was given, so that a short question is not vague.
     """
 
     request: SearchRequest
     vectors: Mapping[str, Vector]
     as_of: date
+    limits: Mapping[str, SearchLimits] = field(default_factory=dict)
+    alternatives: tuple[SearchFilters, ...] = ()
+    is_scoped: bool = True
+
+    def limits_of(self, corpus: str) -> SearchLimits:
+        """The limits for one corpus."""
+        return self.limits.get(corpus) or self.request.limits()
+
+    @property
+    def filters(self) -> tuple[SearchFilters, ...]:
+        """The alternatives; never empty."""
+        return self.alternatives or (self.request.filters,)
+
+    @property
+    def asked(self) -> Asked:
+        """What explanations compare with."""
+        return Asked(self.request.groups, self.filters, self.as_of, self.limits_of, self.request.kept_out_limit)
 
 
 @dataclass(frozen=True)
@@ -48,14 +72,13 @@ class Ranking:
 
     Attributes:
         candidates: All that the session may see and that meet the filters, best first.
-        parents: Text of the parent of each selected fragment, by parent id.
+        sections: Text of the section around selected fragments, by parent id.
     """
 
     candidates: tuple[Candidate, ...]
     selection: Selection
-    parents: Mapping[str, str]
-    sufficient: bool
-    reason: str
+    sections: Mapping[str, str]
+    assessment: Assessment
 
     @property
     def accepted(self) -> tuple[Candidate, ...]:
@@ -85,35 +108,58 @@ def rank_fragments(
         trace: Where the stages report.
     """
     trace = trace or Trace()
-    request = question.request
-    with trace.stage("candidates") as counts:
-        fetched = [
-            found
-            for target in targets
-            for found in repository.nearest_fragments(
-                connection, target, question.vectors[target.space], request, question.as_of
-            )
-        ]
-        counts.update({"corpora": len(targets), "fragments": len(fetched)})
+    limits = {target.corpus: question.limits_of(target.corpus) for target in targets}
+    candidates = _candidates(connection, targets, question, trace)
     with trace.stage("acceptance") as counts:
-        above = [candidate for candidate, accepted in fetched if accepted]
-        counts.update({"accepted": len(above), "below_score": len(fetched) - len(above)})
-    with trace.stage("merge") as counts:
-        merged = rank(above)
-        counts |= {
-            "corpora": len({candidate.corpus for candidate in merged}),
-            "documents": len({candidate.document_id for candidate in merged}),
-            "fragments": len(merged),
-        }
+        above = [one for one in candidates if one.score >= limits[one.corpus].min_score]
+        counts.update({"accepted": len(above), "below_score": len(candidates) - len(above)})
+    ranked, removed = _second_look(above, question, trace)
     with trace.stage("diversity") as counts:
-        selection = select_diverse(merged, top_k=request.top_k, max_similarity=request.max_similarity)
+        selection = _select(ranked, removed, question, limits)
         counts.update(_selection_counts(selection))
     with trace.stage("parents") as counts:
-        parents = repository.parent_texts(connection, selection.selected)
-        counts["parents"] = len(parents)
-    candidates = tuple(rank([candidate for candidate, _ in fetched]))
-    sufficient, reason = assess(candidates, selection.selected, request.min_score)
-    return Ranking(candidates, selection, parents, sufficient, reason)
+        sections = repository.parent_texts(connection, selection.selected)
+        counts["parents"] = len(sections)
+    with trace.stage("budget") as counts:
+        evidence = within_budget(selection.selected, sections, _tightest(limits, "evidence_tokens"))
+        counts.update({"kept": len(evidence.kept), "left_out": len(evidence.left_out), "tokens": evidence.tokens})
+        over = tuple(Dropped(one, DropCause.OVER_BUDGET, 0) for one in evidence.left_out)
+    with trace.stage("sufficiency") as counts:
+        assessment = assess(
+            candidates,
+            evidence.kept,
+            {corpus: one.min_score for corpus, one in limits.items()},
+            query=question.request.query,
+            is_scoped=question.is_scoped,
+        )
+        counts["sufficient"] = int(assessment.is_sufficient)
+    return Ranking(
+        tuple(candidates), Selection(evidence.kept, (*selection.dropped, *over)), evidence.sections, assessment
+    )
+
+
+def look_elsewhere(
+    connection: Connection, others: Sequence[SearchTarget], question: Question, ranking: Ranking
+) -> Ranking:
+    """A ranking without evidence is told where there is some, among corpora that were not searched."""
+    if ranking.assessment.verdict is not Verdict.ABSTAIN:
+        return ranking
+    best: dict[str, float] = {}
+    for target in others:
+        limits = question.limits_of(target.corpus)
+        nearest = repository.nearest_fragments(
+            connection,
+            target,
+            question.vectors[target.space],
+            question.request.filters,
+            limits,
+            question.as_of,
+        )
+        if nearest and nearest[0].score >= limits.min_score:
+            best[target.corpus] = nearest[0].score
+    searched = {one.corpus: question.limits_of(one.corpus).min_score for one in ranking.candidates}
+    assessment = assess(ranking.candidates, ranking.accepted, searched, elsewhere=best)
+    return replace(ranking, assessment=assessment)
 
 
 def explain_ranking(
@@ -136,13 +182,7 @@ def explain_ranking(
             connection, target, question.vectors[target.space], state, EXPLAINED_FRAGMENTS
         )
     ]
-    return explain_kept_out(
-        matches,
-        accepted=ranking.accepted_documents,
-        dropped=ranking.dropped,
-        request=question.request,
-        as_of=question.as_of,
-    )
+    return explain_kept_out(matches, accepted=ranking.accepted_documents, dropped=ranking.dropped, asked=question.asked)
 
 
 def explain_documents(
@@ -153,20 +193,110 @@ def explain_documents(
     Documents without a fragment in the generation are absent from the answer.
     """
     best = repository.best_of_documents(connection, target, question.vectors[target.space], document_ids)
+    # A fragment that selection saw is explained by what selection did, nearest or not.
+    seen = {one.candidate.document_id: one.candidate for one in reversed(ranking.selection.dropped)}
     return {
-        document_id: explain_candidate(
-            candidate, dropped=ranking.dropped, request=question.request, as_of=question.as_of
-        )
+        document_id: explain_candidate(seen.get(document_id, candidate), dropped=ranking.dropped, asked=question.asked)
         for document_id, candidate in best.items()
     }
 
 
+def _candidates(
+    connection: Connection, targets: Sequence[SearchTarget], question: Question, trace: Trace
+) -> list[Candidate]:
+    """Nearest vectors and best words of each corpus in one order, each fragment once."""
+    dense: dict[str, Candidate] = {}
+    sparse: dict[str, Candidate] = {}
+    worded = [target for target in targets if _mode(target, question) != "dense"]
+    with trace.stage("dense") as counts:
+        for target in targets:
+            if _mode(target, question) == "sparse":
+                continue
+            for filters in question.filters:
+                found = repository.nearest_fragments(
+                    connection,
+                    target,
+                    question.vectors[target.space],
+                    filters,
+                    question.limits_of(target.corpus),
+                    question.as_of,
+                )
+                dense.update({candidate.fragment_id: candidate for candidate in found})
+        counts.update({"corpora": len(targets), "fragments": len(dense)})
+    with trace.stage("sparse") as counts:
+        for target in worded:
+            for filters in question.filters:
+                found = repository.lexical_fragments(
+                    connection,
+                    target,
+                    question.vectors[target.space],
+                    question.request.query,
+                    filters,
+                    question.limits_of(target.corpus),
+                )
+                sparse.update({candidate.fragment_id: candidate for candidate in found})
+        counts.update({"corpora": len(worded), "fragments": len(sparse)})
+    with trace.stage("fusion") as counts:
+        merged = fuse(dense.values(), sparse.values()) if worded else rank(list(dense.values()))
+        counts |= {
+            "documents": len({candidate.document_id for candidate in merged}),
+            "fragments": len(merged),
+            "found_both_ways": len(dense.keys() & sparse.keys()),
+        }
+    return merged
+
+
+def _mode(target: SearchTarget, question: Question) -> str:
+    """How a corpus is searched: one that is served without lexical ranking has only vectors."""
+    return "dense" if target.analyser is None else question.limits_of(target.corpus).mode
+
+
+def _second_look(
+    candidates: list[Candidate], question: Question, trace: Trace
+) -> tuple[list[Candidate], list[Dropped]]:
+    """The candidates a cross-encoder leaves, and those it removed; all of them where none is asked for."""
+    asked = [question.limits_of(corpus) for corpus in sorted({candidate.corpus for candidate in candidates})]
+    names = sorted({limits.reranker for limits in asked if limits.reranker})
+    if not names:
+        return candidates, []
+    with trace.stage("rerank") as counts:
+        most = max(limits.rerank_candidates for limits in asked)
+        stay, removed = rerank(
+            load_reranker(names[0]),
+            question.request.query,
+            candidates,
+            most=most,
+            min_score=max(limits.rerank_min_score for limits in asked),
+        )
+        counts.update({"read": len(stay) + len(removed), "removed": len(removed)})
+    unread = [Dropped(one, DropCause.OUTRANKED, place) for place, one in enumerate(candidates[most:], start=most + 1)]
+    return stay, [*(Dropped(one, DropCause.RERANKED_OUT, 0) for one in removed), *unread]
+
+
+def _select(
+    ranked: list[Candidate], removed: list[Dropped], question: Question, limits: Mapping[str, SearchLimits]
+) -> Selection:
+    selection = select_diverse(
+        ranked,
+        top_k=question.request.top_k,
+        max_similarity=min((one.max_similarity for one in limits.values()), default=1.0),
+        max_per_source=_tightest(limits, "max_per_source"),
+        max_per_section=_tightest(limits, "max_per_section"),
+    )
+    return Selection(selection.selected, (*selection.dropped, *removed))
+
+
+def _tightest(limits: Mapping[str, SearchLimits], name: str) -> int | None:
+    """The strictest of the corpora's limits that are set; the accepted are one list over all of them."""
+    return min((value for one in limits.values() if (value := getattr(one, name)) is not None), default=None)
+
+
 def _selection_counts(selection: Selection) -> dict[str, int]:
-    identical = sum(dropped.identical for dropped in selection.dropped)
-    outranked = sum(dropped.blocked_by is None for dropped in selection.dropped)
+    causes = [dropped.cause for dropped in selection.dropped]
     return {
         "selected": len(selection.selected),
-        "identical": identical,
-        "near_copies": len(selection.dropped) - identical - outranked,
-        "outranked": outranked,
+        "identical": causes.count(DropCause.IDENTICAL),
+        "near_copies": causes.count(DropCause.NEAR_COPY),
+        "same_source": causes.count(DropCause.SAME_SOURCE) + causes.count(DropCause.SAME_SECTION),
+        "outranked": causes.count(DropCause.OUTRANKED),
     }

@@ -6,7 +6,7 @@ The text of a query never comes here: only its vector and the bound values of fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, LiteralString, cast
 
@@ -16,16 +16,38 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from corpus_pipeline.index import analyser_of
 from corpus_pipeline.records import ServingState
+from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
-from corpus_pipeline.retrieval.request import SearchRequest
+from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits
 from corpus_pipeline.store import Connection, load_queries
 
-__all__ = ["SearchTarget", "best_of_documents", "nearest_fragments", "nearest_of_state", "parent_texts", "widen_scan"]
+__all__ = [
+    "SearchTarget",
+    "best_of_documents",
+    "facet_rows",
+    "lexical_fragments",
+    "nearest_fragments",
+    "nearest_of_state",
+    "parent_texts",
+    "widen_scan",
+]
 
 Vector = npt.NDArray[np.float32]
 
 MAX_EF_SEARCH = 1000
+
+_LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
+_FILTER_KEYS = {
+    f"{name}_key": sql.SQL(f"{name}_key")
+    for name in ("product", "domain", "audience", "source_class", "region", "environment")
+}
+_FILTER_KEYS_BEFORE_TERMS = {
+    **{f"{name}_key": sql.SQL(f"lower({name})") for name in ("product", "domain", "audience", "source_class")},
+    **{f"{name}_key": sql.SQL(f"coalesce(lower({name}), '')") for name in ("region", "environment")},
+}
+"""Tables of the layout before lexical ranking have no columns for what filters compare."""
 
 METADATA_COLUMNS = (
     "product",
@@ -60,31 +82,37 @@ class SearchTarget:
     Attributes:
         table: Serving table in schema ``serving``.
         space: Embedding fingerprint; vectors of one space can be compared.
+        analyser: Parts of the analyser that made its terms; ``None`` for a table without terms.
     """
 
     corpus: str
     generation: int
     table: str
     space: str
+    analyser: Mapping[str, Any] | None = None
 
 
 def nearest_fragments(
-    connection: Connection, target: SearchTarget, vector: Vector, request: SearchRequest, as_of: date
-) -> list[tuple[Candidate, bool]]:
+    connection: Connection,
+    target: SearchTarget,
+    vector: Vector,
+    filters: SearchFilters,
+    limits: SearchLimits,
+    as_of: date,
+) -> list[Candidate]:
     """The nearest fragments that the session may see and that meet every filter.
 
     Args:
         connection: A read session; its role and groups decide what is seen.
         target: Names corpus and table.
         vector: float32, shape (dimensions,), L2-normalised.
-        request: Filters, threshold and limits.
+        filters: All of them must be met.
+        limits: How many to fetch.
         as_of: The day on which documents must be in force.
 
     Returns:
-        At most ``request.fetch_limit`` candidates, nearest first, each with whether its score suffices.
+        At most ``limits.fetch_limit`` candidates, nearest first.
     """
-    filters = request.filters
-    attributes = filters.attributes_as_text()
     rows = _run(
         connection,
         "nearest_fragments",
@@ -93,20 +121,55 @@ def nearest_fragments(
             "corpus": target.corpus,
             "vector": HalfVector(vector),
             "as_of": as_of,
-            "fetch_limit": request.fetch_limit,
-            "min_score": request.min_score,
-            "product": filters.product,
-            "audience": filters.audience,
-            "domain": filters.domain,
-            "source_class": filters.source_class,
-            "region": filters.region,
-            "environment": filters.environment,
-            "plan_tier": filters.plan_tier,
-            "customer_facing": filters.customer_facing,
-            "attributes": Jsonb(attributes) if attributes else None,
+            "fetch_limit": limits.fetch_limit,
+            "filters": Jsonb(filters.as_json()),
         },
     )
-    return [(_candidate(row, target), bool(row["is_accepted"])) for row in rows]
+    return [_candidate(row, target) for row in rows]
+
+
+def lexical_fragments(
+    connection: Connection,
+    target: SearchTarget,
+    vector: Vector,
+    query: str,
+    filters: SearchFilters,
+    limits: SearchLimits,
+) -> list[Candidate]:
+    """The fragments that share the most telling words with the query, as far as the session may see them.
+
+    Exact BM25 over all fragments that meet every filter. Groups, generation and the day are those of
+    the session.
+
+    Args:
+        connection: A read session; its role, groups and day decide what is seen.
+        target: Names the corpus and how words are made.
+        vector: float32, shape (dimensions,), L2-normalised; for the ``score`` of the candidates only.
+        query: The question in words.
+        filters: All of them must be met.
+        limits: How many to fetch.
+
+    Returns:
+        At most ``limits.fetch_limit`` candidates with their BM25, best first; ties in order of fragment
+        id. None when the query shares no word, or the corpus is served without lexical ranking.
+
+    Raises:
+        ModelUnavailableError: This installation makes words otherwise than the generation did.
+    """
+    if target.analyser is None:
+        return []
+    terms = analyser_of(target.analyser).terms(query)
+    if not terms:
+        return []
+    values = {
+        "corpus": target.corpus,
+        "terms": terms,
+        "vector": HalfVector(vector),
+        "filters": Jsonb(filters.as_json()),
+        "fetch_limit": limits.fetch_limit,
+    }
+    rows = _run(connection, "lexical_fragments", target, values)
+    return [replace(_candidate(row, target), lexical_score=float(row["bm25"])) for row in rows]
 
 
 def nearest_of_state(
@@ -146,12 +209,17 @@ def best_of_documents(
     return {row["document_id"]: _candidate(row, target) for row in rows}
 
 
+def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, Any]]:
+    """The distinct scopes that documents declare, as far as the session may see them."""
+    return _run(connection, "facet_rows", target, {"corpus": target.corpus})
+
+
 def widen_scan(connection: Connection, fragments: int) -> None:
     """Lets the nearest-neighbour index of this transaction give as many rows as asked, in exact order."""
     load_queries("retrieval").widen_scan(connection, ef_search=str(min(fragments, MAX_EF_SEARCH)))
 
 
-def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dict[str, str]:
+def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dict[str, SectionText]:
     """Text of each candidate's parent, by parent id, as far as the session may see it."""
     if not candidates:
         return {}
@@ -160,12 +228,16 @@ def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dic
         corpora=sorted({candidate.corpus for candidate in candidates}),
         parent_ids=sorted({candidate.parent_id for candidate in candidates}),
     )
-    return {row["parent_id"]: row["text"] for row in rows}
+    return {row["parent_id"]: SectionText(row["text"], row["token_count"]) for row in rows}
 
 
 def _run(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
-    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table))
+    keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
+    function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
+    query = sql.SQL(text).format(
+        table=sql.Identifier("serving", target.table), function=sql.Identifier("serving", function), **keys
+    )
     # Never prepared: a generic plan would carry every filter, given or not, into the index scan.
     # Binary: vectors as text take longer to parse than to find.
     return connection.execute(query, values, prepare=False, binary=True).fetchall()
@@ -188,6 +260,7 @@ def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
         char_end=row["char_end"],
         space=target.space,
         vector=_unit(row["embedding"]),
+        token_count=row["token_count"],
         metadata={name: row[name] for name in METADATA_COLUMNS},
         exclusion_reason=row["exclusion_reason"],
         exclusion_ref=row["exclusion_ref"],

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationError, field_validator
 
 from corpus_pipeline.errors import SearchError
 from corpus_pipeline.records import Record
+from corpus_pipeline.registry import RetrievalSpec, SearchMode
 
-__all__ = ["FETCH_MULTIPLIER", "MAX_SIMILARITY", "SearchFilters", "SearchRequest"]
+__all__ = ["NO_RERANKER", "SearchFilters", "SearchLimits", "SearchRequest"]
 
-FETCH_MULTIPLIER = 3
-"""Candidates fetched for each fragment wanted, so that near copies can be dropped."""
-
-MAX_SIMILARITY = 0.85
-"""A fragment this close (cosine) to one already selected adds nothing."""
+NO_RERANKER = "none"
+"""Asks for no second look, whatever the corpus is configured with."""
 
 MAX_QUERY_CHARS = 10_000
 
@@ -83,6 +82,15 @@ class SearchFilters(Record):
         """
         return {key: attribute_text(value) for key, value in self.attributes.items()}
 
+    def as_json(self) -> dict[str, Any]:
+        """The filters that were given, as the database takes them.
+
+        >>> SearchFilters(product="Relay", attributes={"tier": 2}).as_json()
+        {'product': 'Relay', 'attributes': {'tier': '2'}}
+        """
+        given = self.model_dump(exclude_defaults=True)
+        return given | {"attributes": self.attributes_as_text()} if self.attributes else given
+
 
 def attribute_text(value: AttributeValue) -> str:
     """One attribute value as text: booleans as ``true`` and ``false``.
@@ -93,6 +101,42 @@ def attribute_text(value: AttributeValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """Limits of one search of one corpus, none of them open; see :class:`RetrievalSpec`."""
+
+    ASKED: ClassVar[tuple[str, ...]] = (
+        "mode",
+        "fetch_multiplier",
+        "min_score",
+        "max_similarity",
+        "reranker",
+        "rerank_candidates",
+        "rerank_min_score",
+        "max_per_source",
+        "max_per_section",
+        "evidence_tokens",
+    )
+
+    top_k: int
+    mode: SearchMode
+    fetch_multiplier: int
+    min_score: float
+    max_similarity: float
+    reranker: str | None
+    rerank_candidates: int
+    rerank_min_score: float
+    max_per_source: int | None
+    max_per_section: int | None
+    evidence_tokens: int | None
+
+    @property
+    def fetch_limit(self) -> int:
+        """Candidates fetched from the corpus, of each kind."""
+        wanted = self.top_k * self.fetch_multiplier
+        return max(wanted, self.rerank_candidates) if self.reranker else wanted
+
+
 class SearchRequest(Record):
     """One question to the published corpora.
 
@@ -100,18 +144,33 @@ class SearchRequest(Record):
         corpora: Slugs to search; none named means all published ones.
         groups: What the reader belongs to; the database shows nothing else.
         top_k: Most fragments accepted.
-        min_score: Least cosine of an accepted fragment.
+        route: Let rules choose among the corpora when none is named.
+        read_scope: Read product, company, version, period and the like from the words of the query.
         as_of: The day on which documents must be in force; ``None`` is today in UTC.
         explain: Also say what was kept out and why. For operators: it looks past permissions.
         kept_out_limit: Most documents listed as kept out.
+
+    The others (``mode``, ``fetch_multiplier``, ``min_score``, ``max_similarity``, ``reranker``,
+    ``rerank_candidates``, ``rerank_min_score``, ``max_per_source``, ``max_per_section``,
+    ``evidence_tokens``) are those of :class:`RetrievalSpec`; ``None`` leaves each corpus its own.
     """
 
     query: str
     corpora: tuple[str, ...] = ()
     groups: tuple[str, ...] = ("everyone",)
     top_k: Annotated[int, Field(ge=1, le=100)] = 5
-    min_score: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.3
-    max_similarity: Annotated[float, Field(gt=0.0, le=1.0)] = MAX_SIMILARITY
+    mode: SearchMode | None = None
+    fetch_multiplier: Annotated[int, Field(ge=1, le=50)] | None = None
+    min_score: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
+    max_similarity: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    reranker: str | None = None
+    rerank_candidates: Annotated[int, Field(ge=1, le=200)] | None = None
+    rerank_min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    max_per_source: Annotated[int, Field(ge=1)] | None = None
+    max_per_section: Annotated[int, Field(ge=1)] | None = None
+    evidence_tokens: Annotated[int, Field(ge=64)] | None = None
+    route: bool = True
+    read_scope: bool = True
     filters: SearchFilters = SearchFilters()
     as_of: date | None = None
     explain: bool = False
@@ -122,10 +181,18 @@ class SearchRequest(Record):
     def _filters_from_pairs(cls, value: object) -> object:
         return SearchFilters.from_pairs(value) if isinstance(value, Mapping) else value
 
-    @property
-    def fetch_limit(self) -> int:
-        """Candidates fetched from each corpus."""
-        return self.top_k * FETCH_MULTIPLIER
+    def limits(self, spec: RetrievalSpec | None = None) -> SearchLimits:
+        """The limits for one corpus: as asked here, else as the corpus is configured.
+
+        >>> SearchRequest(query="q", top_k=4, min_score=0.5).limits().fetch_limit
+        12
+        """
+        asked = {key: value for key in SearchLimits.ASKED if (value := getattr(self, key)) is not None}
+        configured = spec or RetrievalSpec()
+        merged = {key: asked.get(key, getattr(configured, key)) for key in SearchLimits.ASKED}
+        if merged["reranker"] == NO_RERANKER:
+            merged["reranker"] = None
+        return SearchLimits(top_k=self.top_k, **merged)
 
     def demand_query(self) -> None:
         """Refuses a query that cannot be embedded.

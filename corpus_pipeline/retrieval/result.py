@@ -10,7 +10,15 @@ from pydantic import Field
 
 from corpus_pipeline.records import Record
 
-__all__ = ["AcceptedFragment", "KeptOut", "KeptOutReason", "SearchResult", "SkippedCorpus", "StageTrace"]
+__all__ = [
+    "AcceptedFragment",
+    "KeptOut",
+    "KeptOutReason",
+    "SearchResult",
+    "SearchScope",
+    "SkippedCorpus",
+    "StageTrace",
+]
 
 
 class KeptOutReason(StrEnum):
@@ -32,7 +40,9 @@ class KeptOutReason(StrEnum):
     NOT_PERMITTED = "not_permitted"
     FILTERED = "filtered"
     BELOW_SCORE = "below_score"
+    RERANKED_OUT = "reranked_out"
     CROWDED_OUT = "crowded_out"
+    OVER_BUDGET = "over_budget"
     OUTRANKED = "outranked"
     NOT_RETRIEVED = "not_retrieved"
 
@@ -42,6 +52,8 @@ class AcceptedFragment(Record):
 
     Attributes:
         score: Cosine to the query, rounded to six places.
+        lexical_score: BM25, where it was found by words.
+        rerank_score: Probability that it answers, where a cross-encoder read it.
         char_start: Start of the fragment in the converted text, half-open with ``char_end``.
         metadata: Metadata of its document, as published.
     """
@@ -52,6 +64,8 @@ class AcceptedFragment(Record):
     source_uri: str
     title: str | None
     score: float
+    lexical_score: float | None = None
+    rerank_score: float | None = None
     char_start: int
     char_end: int
     page_number: int | None
@@ -98,12 +112,32 @@ class SkippedCorpus(Record):
     reason: str
 
 
+class SearchScope(Record):
+    """What was searched and why.
+
+    Attributes:
+        corpora: Those searched.
+        reason: What chose them.
+        filters: Alternatives read from the question and given with it, each as given filters.
+        read: What in the question was read as a scope, in words.
+    """
+
+    corpora: tuple[str, ...]
+    reason: str
+    filters: tuple[dict[str, Any], ...] = ()
+    read: tuple[str, ...] = ()
+
+
 class SearchResult(Record):
     """The answer to a request.
 
     Attributes:
-        sufficient: At least one fragment was accepted; otherwise the right answer is "I do not know".
+        sufficient: There is evidence to answer from; otherwise ``verdict`` says what to do instead.
+        verdict: ``answer``; ``abstain``: nobody here knows; ``clarify``: ask which of ``options``
+            is meant; ``route``: ask the corpora in ``options``.
         reason: Why it is or is not sufficient.
+        options: Meanings to choose from, or corpora to ask.
+        scope: What was searched and why.
         generations: Published generation searched, by corpus.
         kept_out: Empty unless the request asked to explain.
     """
@@ -113,7 +147,10 @@ class SearchResult(Record):
     groups: tuple[str, ...]
     generations: dict[str, int]
     sufficient: bool
+    verdict: str
     reason: str
+    options: tuple[str, ...] = ()
+    scope: SearchScope
     accepted: tuple[AcceptedFragment, ...]
     kept_out: tuple[KeptOut, ...] = ()
     skipped: tuple[SkippedCorpus, ...] = ()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 
 from corpus_pipeline.embedding import EmbeddingModel, load_model
 from corpus_pipeline.errors import NothingPublishedError, SearchError
 from corpus_pipeline.index import Publication, publications, read_session
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.retrieval.candidate import Candidate
-from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_ranking, rank_fragments
-from corpus_pipeline.retrieval.repository import SearchTarget
+from corpus_pipeline.retrieval.preparation import prepare_question
+from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_ranking, look_elsewhere, rank_fragments
+from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchRequest
-from corpus_pipeline.retrieval.result import AcceptedFragment, KeptOut, SearchResult, SkippedCorpus
+from corpus_pipeline.retrieval.result import AcceptedFragment, KeptOut, SearchResult, SearchScope, SkippedCorpus
+from corpus_pipeline.retrieval.routing import Router, Routing, RuleRouter
 from corpus_pipeline.retrieval.trace import Trace
 from corpus_pipeline.store import Database
 
@@ -25,7 +27,9 @@ POINTER_MOVES = 5
 _UNSHOWN_METADATA = frozenset({"acl_groups"})  # names of groups the reader need not be in
 
 
-def search(database: Database, registry: Registry, request: SearchRequest) -> SearchResult:
+def search(
+    database: Database, registry: Registry, request: SearchRequest, *, router: Router | None = None
+) -> SearchResult:
     """Answers a question from the published generations, as a reader with these groups would see them.
 
     Everything but the explanations is read in a session of the role of readers, under
@@ -35,6 +39,7 @@ def search(database: Database, registry: Registry, request: SearchRequest) -> Se
         database: An open pool.
         registry: Names the corpora that may be searched.
         request: What is asked, by whom, of what.
+        router: Chooses among the corpora when none is named; by the rules of the registry when absent.
 
     Raises:
         SearchError: The query is empty.
@@ -45,43 +50,93 @@ def search(database: Database, registry: Registry, request: SearchRequest) -> Se
     request.demand_query()
     as_of = request.as_of or datetime.now(UTC).date()
     for _ in range(POINTER_MOVES):
-        trace = Trace()
-        with trace.stage("scope") as counts:
-            published, skipped = _scope(database, registry, request)
-            counts.update({"corpora": len(published), "skipped": len(skipped)})
-        with trace.stage("models") as counts:
-            models = _models(published)
-            counts["models"] = len(models)
-        with trace.stage("encode") as counts:
-            vectors = {space: model.encode_queries([request.query])[0] for space, model in models.items()}
-            question = Question(request, vectors, as_of)
-            counts["vectors"] = len(vectors)
-        with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
-            if not _same_pointers(published, publications(reader)):
-                continue
-            targets = [_target(publication) for publication in published]
-            ranking = rank_fragments(reader, targets, question, trace)
-        kept_out = _explain(database, targets, question, ranking, trace) if request.explain else []
-        return SearchResult(
-            query=request.query,
-            as_of=as_of,
-            groups=request.groups,
-            generations={publication.corpus: publication.generation for publication in published},
-            sufficient=ranking.sufficient,
-            reason=ranking.reason,
-            accepted=accepted_fragments(ranking),
-            kept_out=tuple(kept_out),
-            skipped=tuple(skipped),
-            trace=trace.stages,
-        )
+        result = _attempt(database, registry, request, as_of, router)
+        if result is not None:
+            return result
     raise SearchError(
         f"the published generation changed {POINTER_MOVES} times during one search", remedy="Ask again in a moment."
     )
 
 
+def _attempt(
+    database: Database, registry: Registry, request: SearchRequest, as_of: date, router: Router | None
+) -> SearchResult | None:
+    """One search; ``None`` when the pointer moved under it."""
+    trace = Trace()
+    with trace.stage("scope") as counts:
+        available, skipped = _available(database, registry, request)
+        counts.update({"corpora": len(available), "skipped": len(skipped)})
+    with trace.stage("models") as counts:
+        models = _models(available)
+        counts["models"] = len(models)
+    with trace.stage("encode") as counts:
+        vectors = {space: model.encode_queries([request.query])[0] for space, model in models.items()}
+        counts["vectors"] = len(vectors)
+    with trace.stage("routing") as counts:
+        routing = _route(registry, request, available, vectors, router)
+        counts.update({"corpora": len(routing.corpora), "fallback": int(routing.is_fallback)})
+    published = [publication for publication in available if publication.corpus in routing.corpora]
+    targets = [_target(publication) for publication in published]
+    with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
+        if not _same_pointers(available, publications(reader)):
+            return None
+        with trace.stage("reading") as counts:
+            question, reading = prepare_question(
+                reader,
+                targets,
+                request,
+                vectors=vectors,
+                as_of=as_of,
+                specs={one.corpus: registry.corpus(one.corpus).retrieval for one in available},
+                is_routed=not routing.is_fallback,
+            )
+            counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
+        ranking = rank_fragments(reader, targets, question, trace)
+        others = [_target(publication) for publication in available if publication.corpus not in routing.corpora]
+        ranking = look_elsewhere(reader, others, question, ranking) if others else ranking
+    kept_out = _explain(database, targets, question, ranking, trace) if request.explain else []
+    assessment = ranking.assessment
+    return SearchResult(
+        query=request.query,
+        as_of=as_of,
+        groups=request.groups,
+        generations={publication.corpus: publication.generation for publication in published},
+        sufficient=assessment.is_sufficient,
+        verdict=assessment.verdict.value,
+        reason=assessment.reason,
+        options=assessment.options,
+        scope=SearchScope(
+            corpora=routing.corpora,
+            reason=routing.reason,
+            filters=tuple(filters.as_json() for filters in question.filters if filters.as_json()),
+            read=reading.read,
+        ),
+        accepted=accepted_fragments(ranking),
+        kept_out=tuple(kept_out),
+        skipped=tuple(skipped),
+        trace=trace.stages,
+    )
+
+
+def _route(
+    registry: Registry,
+    request: SearchRequest,
+    available: Sequence[Publication],
+    vectors: Mapping[str, Vector],
+    router: Router | None,
+) -> Routing:
+    corpora = [publication.corpus for publication in available]
+    if request.corpora or not request.route or len(corpora) == 1:
+        reason = "named" if request.corpora else "routing was not asked for" if not request.route else "the only corpus"
+        return Routing(tuple(corpora), reason, is_fallback=not request.corpora)
+    chosen = router or RuleRouter({slug: registry.corpus(slug).retrieval.routing for slug in corpora})
+    only = next(iter(vectors.values())) if len(vectors) == 1 else None
+    return chosen.route(request.query, only, corpora)
+
+
 def accepted_fragments(ranking: Ranking) -> tuple[AcceptedFragment, ...]:
     """The accepted fragments with the text of their parents, best first."""
-    return tuple(_accepted(candidate, ranking.parents.get(candidate.parent_id, "")) for candidate in ranking.accepted)
+    return tuple(_accepted(candidate, ranking.sections.get(candidate.parent_id, "")) for candidate in ranking.accepted)
 
 
 def _accepted(candidate: Candidate, parent_text: str) -> AcceptedFragment:
@@ -92,6 +147,8 @@ def _accepted(candidate: Candidate, parent_text: str) -> AcceptedFragment:
         source_uri=candidate.source_uri,
         title=candidate.title,
         score=candidate.score,
+        lexical_score=candidate.lexical_score,
+        rerank_score=candidate.rerank_score,
         char_start=candidate.char_start,
         char_end=candidate.char_end,
         page_number=candidate.page_number,
@@ -103,7 +160,7 @@ def _accepted(candidate: Candidate, parent_text: str) -> AcceptedFragment:
     )
 
 
-def _scope(
+def _available(
     database: Database, registry: Registry, request: SearchRequest
 ) -> tuple[list[Publication], list[SkippedCorpus]]:
     """Which published corpora to search; a corpus that was named must be published."""
@@ -130,7 +187,11 @@ def _models(published: Sequence[Publication]) -> dict[str, EmbeddingModel]:
 
 def _target(publication: Publication) -> SearchTarget:
     return SearchTarget(
-        publication.corpus, publication.generation, publication.serving_table, publication.embedding_fingerprint
+        publication.corpus,
+        publication.generation,
+        publication.serving_table,
+        publication.embedding_fingerprint,
+        publication.analyser,
     )
 
 

@@ -7,11 +7,25 @@ with its trade-off replaced by a hard limit, which is easier to explain to the r
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 
-__all__ = ["Dropped", "Selection", "select_diverse"]
+__all__ = ["DropCause", "Dropped", "Selection", "select_diverse"]
+
+
+class DropCause(StrEnum):
+    """Why a candidate above the score is not among the accepted."""
+
+    IDENTICAL = "identical"
+    NEAR_COPY = "near_copy"
+    SAME_SOURCE = "same_source"
+    SAME_SECTION = "same_section"
+    OUTRANKED = "outranked"
+    RERANKED_OUT = "reranked_out"
+    OVER_BUDGET = "over_budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +33,16 @@ class Dropped:
     """A candidate above the score that was not selected.
 
     Attributes:
-        blocked_by: The selected fragment it repeats; ``None`` when it came after the last place.
+        blocked_by: The selected fragment it repeats; ``None`` when none stands in its way.
         similarity: Cosine to ``blocked_by``, 1.0 for identical text, 0.0 without one.
-        position: 1-based place in the order of score.
+        position: 1-based place in the order of rank.
     """
 
     candidate: Candidate
-    blocked_by: str | None
-    similarity: float
+    cause: DropCause
     position: int
-    identical: bool = False
+    blocked_by: str | None = None
+    similarity: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +53,14 @@ class Selection:
     dropped: tuple[Dropped, ...]
 
 
-def select_diverse(candidates: list[Candidate], *, top_k: int, max_similarity: float) -> Selection:
+def select_diverse(
+    candidates: list[Candidate],
+    *,
+    top_k: int,
+    max_similarity: float,
+    max_per_source: int | None = None,
+    max_per_section: int | None = None,
+) -> Selection:
     """Takes the best ``top_k`` candidates none of which repeats a better one.
 
     Args:
@@ -47,25 +68,41 @@ def select_diverse(candidates: list[Candidate], *, top_k: int, max_similarity: f
         top_k: Most to select.
         max_similarity: A candidate with a cosine at or above this to a selected one is dropped.
             Only fragments of the same vector space are compared; identical text always is.
+        max_per_source: Most fragments of one document; ``None`` sets no limit.
+        max_per_section: Most fragments of one section (parent); ``None`` sets no limit.
 
     Returns:
-        The selection, and the rest in order of score.
+        The selection, and the rest in order of rank.
     """
     selected: list[Candidate] = []
     dropped: list[Dropped] = []
+    sources: Counter[str] = Counter()
+    sections: Counter[str] = Counter()
     for position, candidate in enumerate(rank(candidates), start=1):
-        twin = next((chosen for chosen in selected if chosen.text_sha256 == candidate.text_sha256), None)
-        if twin is not None:
-            dropped.append(Dropped(candidate, twin.fragment_id, 1.0, position, identical=True))
-            continue
-        nearest, similarity = _nearest(candidate, selected)
-        if nearest is not None and similarity >= max_similarity:
-            dropped.append(Dropped(candidate, nearest.fragment_id, similarity, position))
+        repeated = _repeats(candidate, position, selected, max_similarity)
+        if repeated is not None:
+            dropped.append(repeated)
+        elif max_per_source is not None and sources[candidate.document_id] >= max_per_source:
+            dropped.append(Dropped(candidate, DropCause.SAME_SOURCE, position))
+        elif max_per_section is not None and sections[candidate.parent_id] >= max_per_section:
+            dropped.append(Dropped(candidate, DropCause.SAME_SECTION, position))
         elif len(selected) == top_k:
-            dropped.append(Dropped(candidate, None, 0.0, position))
+            dropped.append(Dropped(candidate, DropCause.OUTRANKED, position))
         else:
             selected.append(candidate)
+            sources[candidate.document_id] += 1
+            sections[candidate.parent_id] += 1
     return Selection(tuple(selected), tuple(dropped))
+
+
+def _repeats(candidate: Candidate, position: int, selected: list[Candidate], max_similarity: float) -> Dropped | None:
+    twin = next((chosen for chosen in selected if chosen.text_sha256 == candidate.text_sha256), None)
+    if twin is not None:
+        return Dropped(candidate, DropCause.IDENTICAL, position, twin.fragment_id, 1.0)
+    nearest, similarity = _nearest(candidate, selected)
+    if nearest is not None and similarity >= max_similarity:
+        return Dropped(candidate, DropCause.NEAR_COPY, position, nearest.fragment_id, similarity)
+    return None
 
 
 def _nearest(candidate: Candidate, selected: list[Candidate]) -> tuple[Candidate | None, float]:

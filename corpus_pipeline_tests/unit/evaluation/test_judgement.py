@@ -10,6 +10,7 @@ from corpus_pipeline.evaluation.judgement import ChainFacts, judge, missed_docum
 from corpus_pipeline.records import ExclusionReason, Lifecycle, ServingState, VersionDecision
 from corpus_pipeline.retrieval import Candidate, KeptOutReason, Ranking, Reason
 from corpus_pipeline.retrieval.selection import Selection
+from corpus_pipeline.retrieval.sufficiency import assess
 
 AS_OF = date(2026, 11, 1)
 
@@ -22,7 +23,7 @@ def candidate(path: str, number: int = 1, score: float = 0.6) -> Candidate:
 
 
 def ranking(*candidates: Candidate) -> Ranking:
-    return Ranking(candidates, Selection(candidates, ()), {}, bool(candidates), "reason")
+    return Ranking(candidates, Selection(candidates, ()), {}, assess(candidates, candidates, {"c": 0.3}))
 
 
 def decision(path: str, **changes: object) -> VersionDecision:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from corpus_pipeline.records import ExclusionReason
-from corpus_pipeline.retrieval import KeptOutReason, SearchFilters, SearchRequest
+from corpus_pipeline.retrieval import KeptOutReason, Question, SearchFilters, SearchRequest
 from corpus_pipeline.retrieval.candidate import Candidate
-from corpus_pipeline.retrieval.explanation import explain_candidate, explain_kept_out, filter_mismatch
-from corpus_pipeline.retrieval.selection import Dropped
+from corpus_pipeline.retrieval.explanation import Asked, explain_candidate, explain_kept_out, filter_mismatch
+from corpus_pipeline.retrieval.selection import DropCause, Dropped
 
 AS_OF = date(2026, 11, 1)
 PERMITTED = {"acl_groups": ["everyone"], "answer_use": "any"}
@@ -38,7 +38,11 @@ def candidate(document: str = "c/a.md", score: float = 0.6, number: int = 1, **m
 
 
 def explain(one: Candidate, request: SearchRequest | None = None, dropped: dict[str, Dropped] | None = None):
-    return explain_candidate(one, dropped=dropped or {}, request=request or SearchRequest(query="q"), as_of=AS_OF)
+    return explain_candidate(one, dropped=dropped or {}, asked=asked(request or SearchRequest(query="q")))
+
+
+def asked(request: SearchRequest) -> Asked:
+    return Question(request, {}, AS_OF).asked
 
 
 @pytest.mark.parametrize("cause", list(ExclusionReason))
@@ -83,15 +87,39 @@ def test_below_score_shows_both_numbers():
 
 def test_crowded_out_names_the_fragment_that_took_its_place():
     one = candidate()
-    found = explain(one, dropped={one.fragment_id: Dropped(one, "c/b.md::f0001", 0.93, 2)})
+    found = explain(one, dropped={one.fragment_id: Dropped(one, DropCause.NEAR_COPY, 2, "c/b.md::f0001", 0.93)})
     assert (found.reason, found.reference) == (KeptOutReason.CROWDED_OUT, "c/b.md::f0001")
     assert found.detail == "cosine 0.93 to c/b.md::f0001, limit 0.85"
 
 
 def test_outranked_names_its_place():
     one = candidate()
-    found = explain(one, dropped={one.fragment_id: Dropped(one, None, 0.0, 7)})
-    assert (found.reason, found.detail) == (KeptOutReason.OUTRANKED, "place 7 by score; 5 are accepted")
+    found = explain(one, dropped={one.fragment_id: Dropped(one, DropCause.OUTRANKED, 7)})
+    assert (found.reason, found.detail) == (KeptOutReason.OUTRANKED, "place 7 by rank; 5 are accepted")
+
+
+def test_what_a_second_look_or_the_budget_removed_is_told():
+    one = replace(candidate(), rerank_score=0.01)
+    removed = explain(
+        one, SearchRequest(query="q", rerank_min_score=0.2), {one.fragment_id: Dropped(one, DropCause.RERANKED_OUT, 0)}
+    )
+    assert (removed.reason, removed.detail) == (KeptOutReason.RERANKED_OUT, "probability 0.010 below 0.200")
+    over = explain(
+        one, SearchRequest(query="q", evidence_tokens=64), {one.fragment_id: Dropped(one, DropCause.OVER_BUDGET, 0)}
+    )
+    assert (over.reason, over.detail) == (KeptOutReason.OVER_BUDGET, "does not fit into 64 tokens of evidence")
+
+
+def test_a_document_that_meets_one_of_the_alternatives_is_not_filtered():
+    either = Question(
+        SearchRequest(query="q"), {}, AS_OF, alternatives=(SearchFilters(product="A"), SearchFilters(product="B"))
+    )
+    assert (
+        explain_candidate(candidate(product="B"), dropped={}, asked=either.asked).reason is KeptOutReason.NOT_RETRIEVED
+    )
+    assert (
+        explain_candidate(candidate(product="C"), dropped={}, asked=either.asked).detail == "product: wanted A, has C"
+    )
 
 
 def test_the_reason_of_ingestion_comes_before_all_others():
@@ -124,8 +152,7 @@ def kept_out(candidates: list[Candidate], **request: object) -> list[tuple[str, 
         candidates,
         accepted=frozenset({"c/accepted.md"}),
         dropped={},
-        request=SearchRequest(query="q", **request),
-        as_of=AS_OF,
+        asked=asked(SearchRequest(query="q", **request)),
     )
     return [(entry.document_id, entry.fragment_id[-5:]) for entry in entries]
 

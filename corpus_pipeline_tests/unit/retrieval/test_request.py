@@ -7,6 +7,7 @@ import pytest
 
 import corpus_pipeline.retrieval as room
 from corpus_pipeline.errors import SearchError
+from corpus_pipeline.registry import RetrievalSpec
 from corpus_pipeline.retrieval import SearchRequest
 
 
@@ -24,7 +25,15 @@ def test_a_pasted_document_is_refused_without_repeating_it():
 
 
 def test_three_candidates_are_fetched_for_each_fragment_wanted():
-    assert SearchRequest(query="q", top_k=4).fetch_limit == 12
+    assert SearchRequest(query="q", top_k=4).limits().fetch_limit == 12
+
+
+def test_what_the_question_leaves_open_is_as_the_corpus_is_configured():
+    spec = RetrievalSpec(min_score=0.42, fetch_multiplier=7, reranker="ms-marco-MiniLM-L-12-v2")
+    limits = SearchRequest(query="q", top_k=2, fetch_multiplier=4).limits(spec)
+    assert (limits.min_score, limits.fetch_multiplier, limits.reranker) == (0.42, 4, "ms-marco-MiniLM-L-12-v2")
+    assert limits.fetch_limit == 50  # as many as the reranker reads
+    assert SearchRequest(query="q", reranker="none").limits(spec).reranker is None
 
 
 def test_the_front_door_lists_what_it_has_in_order():

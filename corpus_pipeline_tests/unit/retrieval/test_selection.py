@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_pipeline.retrieval.candidate import Candidate, rank
-from corpus_pipeline.retrieval.selection import select_diverse
+from corpus_pipeline.retrieval.selection import DropCause, select_diverse
 
 
 def candidate(name: str, score: float, angle: float, *, text: str | None = None, space: str = "s") -> Candidate:
@@ -44,7 +46,7 @@ def test_a_fragment_close_to_a_better_one_is_dropped_and_names_it():
     selection = select_diverse([candidate("best", 0.9, 0.0), near, far], top_k=3, max_similarity=0.85)
     assert [c.fragment_id for c in selection.selected] == ["best", "far"]
     (dropped,) = selection.dropped
-    assert (dropped.blocked_by, dropped.position, dropped.identical) == ("best", 2, False)
+    assert (dropped.blocked_by, dropped.position, dropped.cause) == ("best", 2, DropCause.NEAR_COPY)
     assert dropped.similarity == pytest.approx(np.cos(0.5))
 
 
@@ -53,7 +55,7 @@ def test_identical_text_collapses_even_between_vector_spaces():
     copy = candidate("copy", 0.8, 1.5, text="same", space="two")
     selection = select_diverse([copy, first], top_k=5, max_similarity=0.85)
     assert [c.fragment_id for c in selection.selected] == ["first"]
-    assert selection.dropped[0].identical
+    assert selection.dropped[0].cause is DropCause.IDENTICAL
 
 
 def test_cosines_of_different_spaces_are_not_compared():
@@ -66,6 +68,17 @@ def test_cosines_of_different_spaces_are_not_compared():
 def test_what_comes_after_the_last_place_is_not_blocked_by_anything():
     selection = select_diverse([candidate("a", 0.9, 0.0), candidate("b", 0.8, 1.0)], top_k=1, max_similarity=0.85)
     assert [(d.candidate.fragment_id, d.blocked_by, d.position) for d in selection.dropped] == [("b", None, 2)]
+
+
+def test_no_document_and_no_section_takes_more_places_than_allowed():
+    candidates = [replace(candidate(f"f{i}", 1 - i / 10, i * 1.0), document_id="c/one") for i in range(3)]
+    candidates.append(candidate("other", 0.1, 4.0))
+    by_source = select_diverse(candidates, top_k=4, max_similarity=1.0, max_per_source=2)
+    assert [c.fragment_id for c in by_source.selected] == ["f0", "f1", "other"]
+    assert [d.cause for d in by_source.dropped] == [DropCause.SAME_SOURCE]
+    by_section = select_diverse(candidates, top_k=4, max_similarity=1.0, max_per_section=1)
+    assert [c.fragment_id for c in by_section.selected] == ["f0"]
+    assert {d.cause for d in by_section.dropped} == {DropCause.SAME_SECTION}
 
 
 @given(

