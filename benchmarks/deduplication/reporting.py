@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -44,11 +44,25 @@ def report(name: str, rows: Sequence[dict[str, Any]], conditions: dict[str, Any]
     (RESULTS / f"{name}.json").write_text(json.dumps({"rows": rows, "conditions": conditions}, indent=2) + "\n")
 
 
+class Fresh(NamedTuple):
+    """A database and the folder its server lives in."""
+
+    database: Database
+    folder: str
+
+
 @contextmanager
-def fresh_database() -> Iterator[Database]:
+def fresh_server() -> Iterator[Fresh]:
     """An embedded server of its own, migrated and empty."""
     with tempfile.TemporaryDirectory() as folder, Database.open(Settings(home=Path(folder))) as database:
-        yield database
+        yield Fresh(database, folder)
+
+
+@contextmanager
+def fresh_database() -> Iterator[Database]:
+    """The database of such a server."""
+    with fresh_server() as fresh:
+        yield fresh.database
 
 
 def data_folder() -> Path:

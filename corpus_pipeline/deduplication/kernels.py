@@ -216,9 +216,9 @@ def kernels() -> Kernels:
 @cache
 def word_classes() -> UInt8:
     """Class of every code point, as :func:`normalisation.words` divides a text. Shape (0x110000,)."""
-    classes = np.fromiter(
-        (character.isalnum() or character == "_" for character in map(chr, range(0x110000))), np.uint8, 0x110000
-    )
+    characters = np.arange(0x110000, dtype=np.uint32).view("<U1")
+    classes = np.char.isalnum(characters).astype(np.uint8)
+    classes[ord("_")] = 1
     for start, end in UNSPACED_RANGES:
         classes[start:end] = 2
     return classes
