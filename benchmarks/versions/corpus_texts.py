@@ -20,8 +20,13 @@ def spec_of(slug: str) -> CorpusSpec:
     return CorpusSpec(slug=slug, base_folder=Path(), owner="benchmark", source=SourceSpec(url="."))
 
 
-def converted_files(paths: Sequence[Path]) -> dict[str, ConvertedDocument]:
-    """Files by name, really converted; ``$CORPUS_CONVERTED`` names a folder that keeps them for the next run."""
+def converted_files(paths: Sequence[Path], *, pdf: tuple[str, ...] = ()) -> dict[str, ConvertedDocument]:
+    """Files by name, really converted; ``$CORPUS_CONVERTED`` names a folder that keeps them for the next run.
+
+    Args:
+        paths: The files.
+        pdf: Converters of PDF files, in place of the ones that the stage would choose.
+    """
     cache = Path(os.environ["CORPUS_CONVERTED"]) if "CORPUS_CONVERTED" in os.environ else None
     found = {}
     for path in sorted(paths):
@@ -29,20 +34,21 @@ def converted_files(paths: Sequence[Path]) -> dict[str, ConvertedDocument]:
         if kept and kept.is_file():
             found[path.name] = ConvertedDocument.model_validate_json(kept.read_text(encoding="utf-8"))
             continue
-        found[path.name] = convert(path)
+        found[path.name] = convert(path, pdf if path.suffix == ".pdf" else ())
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(found[path.name].model_dump_json(), encoding="utf-8")
     return found
 
 
-def convert(path: Path) -> ConvertedDocument:
+def convert(path: Path, candidates: tuple[str, ...] = ()) -> ConvertedDocument:
     """A file as the conversion stage would convert it, in this process."""
     job = ConversionJob(
         key=path.name,
         path=str(path),
         extension=path.suffix.lstrip("."),
         requested="auto",
+        candidates=candidates,
         targets={name: entry.target for name, entry in CATALOGUE.items()},
         limits=ConversionSpec().limits.model_dump(),
     )

@@ -25,9 +25,15 @@ from corpus_pipeline.records import VersionDecision
 from corpus_pipeline.versions import resolve
 
 
-def measure(folder: Path, as_of: date) -> dict[str, object]:
-    """Series, order and latest members against the file names; stated days against a plain reading."""
-    converted = converted_files(list((folder / "docs").glob("*.pdf")))
+def measure(folder: Path, as_of: date, *, pdf: tuple[str, ...] = ()) -> dict[str, object]:
+    """Series, order and latest members against the file names; stated days against a plain reading.
+
+    Args:
+        folder: docs/*.pdf and versions.jsonl.
+        as_of: The day decided for.
+        pdf: Converters to try, in place of those of the stage.
+    """
+    converted = converted_files(list((folder / "docs").glob("*.pdf")), pdf=pdf)
     documents, evidence = read("reports", {name: one.text for name, one in converted.items()}, converted=converted)
     resolution = resolve(documents, evidence, [], [], spec_of("reports"), as_of)
     series: dict[str, list[VersionDecision]] = defaultdict(list)

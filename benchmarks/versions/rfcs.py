@@ -4,7 +4,9 @@
 
 ``FOLDER_WITH_RFCS`` holds docs.tar.gz and pairs.tsv; default ``$CORPUS_TEST_DATA/rfcs``. Only
 pairs of which both texts are stored count. The index behind pairs.tsv lists some relations that
-no text states, and leaves out some that a header does state: ``stated`` shows the latter.
+no text states, and leaves out some that the first lines of the newer text do state. So precision is
+given twice: against the index, and with the pairs right that those first lines name, read here line
+by line without the pipeline (``against_index_and_headers``).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import sys
 import tarfile
 import time
@@ -26,6 +29,7 @@ from corpus_texts import read, scores, spec_of
 from corpus_pipeline.versions import resolve
 
 Pairs = set[tuple[str, str]]
+HEADER_LINES = 12
 
 
 def measure(folder: Path, as_of: date) -> dict[str, object]:
@@ -51,13 +55,18 @@ def measure(folder: Path, as_of: date) -> dict[str, object]:
             stated[one.target_id, one.source_id] = one.evidence
     beyond = found["supersedes"] - obsoletes
     closed = scores(found["supersedes"], obsoletes | (beyond & _closure(obsoletes)))
+    named = {pair for pair in beyond if _header_names(texts, pair, "obsoletes")}
+    named_updates = {pair for pair in found["amends"] - updates if _header_names(texts, pair, "updates")}
     return {
         "documents": len(documents),
         "obsoletes": scores(found["supersedes"], obsoletes),
         "obsoletes_with_indirect": closed,
+        "obsoletes_against_index_and_headers": scores(found["supersedes"], obsoletes | named),
+        "obsoletes_in_no_header_nor_index": {" -> ".join(pair): stated[pair] for pair in sorted(beyond - named)},
         "obsoletes_beyond_index": {" -> ".join(pair): stated[pair] for pair in sorted(beyond)},
         "obsoletes_missed": sorted(obsoletes - found["supersedes"]),
         "updates": scores(found["amends"], updates),
+        "updates_against_index_and_headers": scores(found["amends"], updates | named_updates),
         "updates_beyond_index": {" -> ".join(pair): stated[pair] for pair in sorted(found["amends"] - updates)},
         "updates_missed": sorted(updates - found["amends"]),
         "superseded": sum(one.superseded_by is not None for one in resolution.decisions),
@@ -76,6 +85,15 @@ def _texts(archive: Path) -> dict[str, str]:
             if content is not None and entry.name.endswith(".txt"):
                 texts[Path(entry.name).name] = content.read().decode("utf-8", errors="replace")
     return texts
+
+
+def _header_names(texts: dict[str, str], pair: tuple[str, str], word: str) -> bool:
+    """Whether a line ``Obsoletes: ...`` or ``Updates: ...`` at the top of the newer text holds the older number."""
+    older, newer = (one.split("/", 1)[1] for one in pair)
+    number = older.removeprefix("rfc").removesuffix(".txt")
+    head = "\n".join([line for line in texts[newer].splitlines() if line.strip()][:HEADER_LINES])
+    field = re.search(rf"^[ ]*{word}\b[^\n]*(?:\n[ ]*\d[^\n]*)*", head, re.IGNORECASE | re.MULTILINE)
+    return field is not None and re.search(rf"\b0*{number}\b", field[0]) is not None
 
 
 def _truth(path: Path, stored: set[str]) -> tuple[Pairs, Pairs]:

@@ -28,10 +28,17 @@ from dagster._core.errors import DagsterExecutionInterruptedError
 
 from corpus_pipeline.errors import CorpusPipelineError, DatabaseUnreachableError
 from corpus_pipeline.orchestration.chain import ChainLink
-from corpus_pipeline.orchestration.metadata import check_description, check_metadata, stage_metadata
+from corpus_pipeline.orchestration.metadata import (
+    check_description,
+    check_metadata,
+    duplicates_metadata,
+    stage_metadata,
+    versions_metadata,
+)
 from corpus_pipeline.orchestration.observer import LogObserver
 from corpus_pipeline.orchestration.resources import PipelineResource
 from corpus_pipeline.quality import check_stage
+from corpus_pipeline.records import Stage
 
 __all__ = ["CHECK_NAME", "stage_asset", "stage_check"]
 
@@ -60,9 +67,15 @@ def stage_asset(entry: ChainLink, partitions: PartitionsDefinition[str]) -> Asse
     ) -> MaterializeResult[Any]:
         def work() -> MaterializeResult[Any]:
             observer = pipeline.observer or LogObserver(context.log)
-            result = entry.run(pipeline.stage_context(context.partition_key, context.run.run_id, observer))
+            stage_context = pipeline.stage_context(context.partition_key, context.run.run_id, observer)
+            result = entry.run(stage_context)
             observer.stage_finished(result)
-            return MaterializeResult(metadata=stage_metadata(result))
+            metadata = stage_metadata(result)
+            if entry.stage is Stage.NEAR_DUPLICATE_CLUSTERS:
+                metadata |= duplicates_metadata(stage_context)
+            if entry.stage is Stage.DOCUMENT_VERSIONS:
+                metadata |= versions_metadata(stage_context)
+            return MaterializeResult(metadata=metadata)
 
         return _clear_failures(work)
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from dagster import MetadataValue
 
-from corpus_pipeline.store import StageResult, Verdict
+from corpus_pipeline.deduplication import cluster_sizes, comparison_parameters, containment_recall, recall_curve
+from corpus_pipeline.records import ExclusionReason
+from corpus_pipeline.store import StageContext, StageResult, Verdict
+from corpus_pipeline.versions import version_conflicts, version_decisions
 
-__all__ = ["check_description", "check_metadata", "stage_metadata"]
+__all__ = ["check_description", "check_metadata", "duplicates_metadata", "stage_metadata", "versions_metadata"]
 
 MAX_ROWS = 50
 MAX_NAMED = 5
+BAR_WIDTH = 40
+CONTAINED_SHINGLES = (30, 50, 75, 100, 150, 300)
+STALE = (ExclusionReason.SUPERSEDED, ExclusionReason.COPY_OF_SUPERSEDED)
 
 
 def stage_metadata(result: StageResult) -> dict[str, Any]:
@@ -23,6 +31,68 @@ def stage_metadata(result: StageResult) -> dict[str, Any]:
         "unchanged": result.unchanged,
         "output_sha256": result.output_sha256,
     }
+
+
+def duplicates_metadata(context: StageContext) -> dict[str, Any]:
+    """How large the clusters are, and how sure a pair of copies is to be found with the settings of the corpus."""
+    parameters = comparison_parameters(context.spec.deduplication)
+    with context.database.connection() as connection:
+        sizes = sorted(cluster_sizes(connection, context.spec.slug).items())
+    most = max((clusters for _, clusters in sizes), default=1)
+    curve = [
+        (f"{similarity:.2f}", f"{found:.4f}", _bar(found), "threshold" if similarity == parameters.threshold else "")
+        for similarity, found in recall_curve(parameters)
+        if similarity > 0
+    ]
+    contained = [
+        (shingles, f"{containment_recall(shingles, parameters.containment_threshold):.4f}")
+        for shingles in CONTAINED_SHINGLES
+    ]
+    bands = f"{parameters.bands} bands of {parameters.rows} rows"
+    return {
+        "cluster sizes": MetadataValue.md(
+            _table(("documents", "clusters", ""), [(size, count, _bar(count / most)) for size, count in sizes])
+        ),
+        "recall curve": MetadataValue.md(
+            f"Probability that a pair is compared, with {bands}\n\n"
+            + _table(("Jaccard", "probability", "", ""), curve)
+            + f"\n\nThat a contained text ({parameters.containment_threshold:.0%}) of so many shingles is\n\n"
+            + _table(("shingles", "probability"), contained)
+        ),
+    }
+
+
+def _bar(share: float) -> str:
+    return "█" * round(share * BAR_WIDTH)
+
+
+def versions_metadata(context: StageContext) -> dict[str, Any]:
+    """What a person wants to see of the decisions: stale documents, what waits for review, what contradicts itself."""
+    with context.database.connection() as connection:
+        decisions = version_decisions(connection, context.spec.slug)
+        conflicts = version_conflicts(connection, context.spec.slug)
+    review = [(one.document_id, one.family, one.evidence) for one in decisions if one.needs_review]
+    found = [(one.kind.value, one.message, one.suggestion) for one in conflicts if not one.resolved]
+    several = Counter(Counter(one.family for one in decisions).values())
+    metadata: dict[str, Any] = {
+        "stale": sum(one.exclusion_reason in STALE for one in decisions),
+        "families of several": sum(count for size, count in several.items() if size > 1),
+        "family sizes": MetadataValue.md(_table(("members", "families"), sorted(several.items()))),
+    }
+    if review:
+        metadata["for review"] = MetadataValue.md(_table(("document", "family", "why"), review))
+    if found:
+        metadata["conflicts"] = MetadataValue.md(_table(("conflict", "what", "line for corpora.yaml"), found))
+    return metadata
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table, cut after :data:`MAX_ROWS` with a word about the rest."""
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines += [f"| {' | '.join(_cell(value) for value in row)} |" for row in rows[:MAX_ROWS]]
+    if len(rows) > MAX_ROWS:
+        lines.append(f"| … {len(rows) - MAX_ROWS} more |" + " |" * (len(columns) - 1))
+    return "\n".join(lines)
 
 
 def check_description(verdict: Verdict) -> str:

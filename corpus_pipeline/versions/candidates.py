@@ -48,8 +48,7 @@ def declared_candidates(
 ) -> tuple[list[Candidate], list[VersionConflict]]:
     """Candidates from the registry, metadata and texts, with references that lead nowhere."""
     by_path = {member.path: member for member in members.values()}
-    named = {*spec.supersedes, *(path for olds in spec.supersedes.values() for path in olds), *spec.independent}
-    conflicts = [unknown_override(path) for path in sorted(named - by_path.keys())]
+    conflicts = list(_unknown_overrides(by_path, spec))
     found = [
         Candidate(
             Strength.REGISTRY,
@@ -71,6 +70,18 @@ def declared_candidates(
             if conflict is not None:
                 conflicts.append(conflict)
     return found, conflicts
+
+
+def _unknown_overrides(by_path: Mapping[str, Member], spec: VersionsSpec) -> Iterator[VersionConflict]:
+    """Paths in overrides that the corpus does not have, each with the documents it is named beside."""
+    beside: dict[str, set[str]] = {path: set() for path in spec.independent if path not in by_path}
+    for new, olds in spec.supersedes.items():
+        known = {by_path[path].id for path in (new, *olds) if path in by_path}
+        for path in (new, *olds):
+            if path not in by_path:
+                beside.setdefault(path, set()).update(known)
+    for path, documents in sorted(beside.items()):
+        yield unknown_override(path, tuple(sorted(documents)))
 
 
 def _touches_independent(candidate: Candidate, members: Mapping[str, Member]) -> bool:

@@ -135,11 +135,16 @@ def dangling(member: Member, reference: str, evidence: str) -> VersionConflict:
     )
 
 
-def unknown_override(path: str) -> VersionConflict:
-    """An override in corpora.yaml for a path that the corpus does not have."""
+def unknown_override(path: str, documents: tuple[str, ...]) -> VersionConflict:
+    """An override in corpora.yaml for a path that the corpus does not have.
+
+    Args:
+        path: The path, as the override names it.
+        documents: Ids of the documents that the override names beside it.
+    """
     return VersionConflict(
         kind=ConflictKind.UNKNOWN_OVERRIDE,
-        documents=(),
+        documents=documents,
         message=f"corpora.yaml: versions names {path!r}, which this corpus does not have",
         suggestion=f'remove or correct "{path}" under versions',
     )

@@ -18,6 +18,7 @@ from corpus_pipeline.registry import ConversionSpec, SourceSpec, VersionsSpec
 from corpus_pipeline.store import PublishedDocument, StageContext, StageResult, record_published_documents
 from corpus_pipeline.versions import (
     current_version,
+    held_decisions,
     resolve_corpus,
     version_conflicts,
     version_decisions,
@@ -174,6 +175,33 @@ def test_history_answers_what_was_known_on_a_day(plain: StageContext, corpus_fol
     run(replace(nights, as_of=date(2025, 6, 1)))
     with plain.database.connection() as connection:
         assert version_decisions_on(connection, "handbook", date(2025, 6, 1)) == []
+
+
+def test_two_runs_of_one_day_leave_both_in_the_history_and_an_unchanged_one_writes_nothing(
+    plain: StageContext, corpus_folder: Path, run: Run
+) -> None:
+    refund_corpus(corpus_folder)
+    (corpus_folder / "refund-policy.md").unlink()
+    run(plain)
+    with plain.database.connection() as connection:
+        first = [(one.decision, one.known_from) for one in held_decisions(connection, "handbook")]
+    known_at = max(moment for _, moment in first)
+    refund_corpus(corpus_folder)
+    run(plain)
+    run(plain)
+    with plain.database.connection() as connection:
+        then = version_decisions_on(connection, "handbook", plain.as_of, known_at)
+        assert then == [decision for decision, _ in first]
+        assert version_decisions_on(connection, "handbook", plain.as_of) == version_decisions(connection, "handbook")
+        rows = connection.execute(
+            "SELECT document_id, decided_until, known_until IS NULL AS known FROM corpus.document_version_history "
+            "ORDER BY document_id, known_from"
+        ).fetchall()
+    of_conduct = [row for row in rows if "conduct" in row["document_id"]]
+    assert [row["known"] for row in of_conduct] == [True], "its decision did not change"
+    of_macro = [row for row in rows if "macro" in row["document_id"]]
+    assert [row["known"] for row in of_macro] == [False, True], "one day, known in two ways one after the other"
+    assert all(row["decided_until"] is None for row in rows)
 
 
 def test_conflicts_are_stored_with_a_suggestion(plain: StageContext, corpus_folder: Path, run: Run) -> None:

@@ -122,3 +122,10 @@ def test_a_date_line_near_the_top() -> None:
     assert extract_evidence("Privacy\n\n**Last updated: June 29, 2022.** To see").dated == date(2022, 6, 29)
     assert extract_evidence("Terms\n\nEffective 1 July 2021, we ...").dated == date(2021, 7, 1)
     assert extract_evidence("Terms\n\nEffective 1 July 2021, we ...").valid_from is None
+
+
+def test_this_updated_document_after_an_updated_version_is_that_other_document() -> None:
+    other = "An updated version of the scheme has been published [NEW]. This updated document supersedes RFC 2313."
+    assert claims(other) == []
+    own = "The committee met in May. This updated document supersedes RFC 2313."
+    assert claims(own) == [("supersedes", "RFC 2313")]

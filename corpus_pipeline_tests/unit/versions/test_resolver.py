@@ -548,10 +548,12 @@ class TestConflicts:
 
     def test_an_override_for_an_unknown_path(self, corpus: Corpus) -> None:
         corpus.add("a.md")
-        assert (
-            corpus.resolve(supersedes={"a.md": ("gone.md",)}, independent=("lost.md",)).kinds()
-            == ["unknown_override"] * 2
+        outcome = corpus.resolve(supersedes={"a.md": ("gone.md",)}, independent=("lost.md",))
+        assert outcome.kinds() == ["unknown_override"] * 2
+        assert [one.documents for one in outcome.resolution.conflicts] == [(), ("handbook/a.md",)], (
+            "the check lists the document that the override names beside the unknown one"
         )
+        assert outcome["a.md"].needs_review
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
