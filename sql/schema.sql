@@ -651,6 +651,24 @@ CREATE TABLE corpus.evidence_packs (
 
 COMMENT ON TABLE corpus.evidence_packs IS 'Evidence packs. A row is never changed; it goes only when one of its documents is purged.';
 
+CREATE TABLE corpus.fragment_marks (
+    fragment_id text NOT NULL,
+    corpus text NOT NULL,
+    copy_of text,
+    also_in jsonb NOT NULL,
+    is_boilerplate boolean NOT NULL,
+    CONSTRAINT fragment_marks_check CHECK ((copy_of IS DISTINCT FROM fragment_id)),
+    CONSTRAINT fragment_marks_check1 CHECK (((copy_of IS NULL) OR (also_in = '[]'::jsonb)))
+);
+
+COMMENT ON TABLE corpus.fragment_marks IS 'One row a fragment that is a copy, has copies or is boilerplate; a function of fragments, metadata and decisions, made anew with them.';
+
+COMMENT ON COLUMN corpus.fragment_marks.copy_of IS 'The first fragment with the same embedded text, serving state, exclusion and metadata, access groups among it.';
+
+COMMENT ON COLUMN corpus.fragment_marks.also_in IS 'Of a first fragment: where else it stands, in order of document and place.';
+
+COMMENT ON COLUMN corpus.fragment_marks.is_boilerplate IS 'The same text, white space and case aside, is current in many version families of the corpus.';
+
 CREATE TABLE corpus.gate_verdicts (
     verdict_id bigint NOT NULL,
     corpus text NOT NULL,
@@ -1035,6 +1053,9 @@ ALTER TABLE ONLY corpus.evaluations
 ALTER TABLE ONLY corpus.evidence_packs
     ADD CONSTRAINT evidence_packs_pkey PRIMARY KEY (pack_id);
 
+ALTER TABLE ONLY corpus.fragment_marks
+    ADD CONSTRAINT fragment_marks_pkey PRIMARY KEY (fragment_id);
+
 ALTER TABLE ONLY corpus.fragments
     ADD CONSTRAINT fragments_document_id_ordinal_key UNIQUE (document_id, ordinal);
 
@@ -1126,6 +1147,8 @@ CREATE INDEX evidence_packs_created ON corpus.evidence_packs USING btree (create
 
 CREATE INDEX evidence_packs_documents ON corpus.evidence_packs USING gin (documents);
 
+CREATE INDEX fragment_marks_corpus ON corpus.fragment_marks USING btree (corpus);
+
 CREATE INDEX fragments_embedded ON corpus.fragments USING btree (corpus, embedded_sha256);
 
 CREATE INDEX fragments_parent ON corpus.fragments USING btree (parent_id);
@@ -1151,6 +1174,9 @@ ALTER TABLE ONLY corpus.embeddings
 
 ALTER TABLE ONLY corpus.evaluation_queries
     ADD CONSTRAINT evaluation_queries_corpus_generation_fkey FOREIGN KEY (corpus, generation) REFERENCES corpus.evaluations(corpus, generation) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.fragment_marks
+    ADD CONSTRAINT fragment_marks_fragment_id_fkey FOREIGN KEY (fragment_id) REFERENCES corpus.fragments(fragment_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY corpus.fragments
     ADD CONSTRAINT fragments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES corpus.parents(parent_id) ON DELETE CASCADE;
@@ -1260,6 +1286,8 @@ GRANT ALL ON TABLE corpus.evaluation_queries TO corpus_writer;
 GRANT ALL ON TABLE corpus.evaluations TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.evidence_packs TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.fragment_marks TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.gate_verdicts TO corpus_writer;
 

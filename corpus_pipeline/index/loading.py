@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from psycopg import sql
+from psycopg.rows import scalar_row
 
 from corpus_pipeline.errors import StageError
 from corpus_pipeline.index.history import Generation
-from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, PARENT_COLUMNS, Column
+from corpus_pipeline.index.rows import (
+    DOCUMENT_COLUMNS,
+    FRAGMENT_COLUMNS,
+    PARENT_COLUMNS,
+    Column,
+    DocumentPart,
+    document_row,
+)
 from corpus_pipeline.index.tables import PARENTS_TABLE, column_definitions, qualified
 from corpus_pipeline.store import Connection, PublishedDocument, load_queries
 
 __all__ = [
     "clear_above",
     "completed",
+    "copy_documents",
     "count_served",
     "insert_fragments",
     "insert_parents",
@@ -24,12 +32,8 @@ __all__ = [
     "served_digests",
     "served_documents",
     "served_locations",
+    "table_exists",
 ]
-
-Row = tuple[str, tuple[Any, ...]]
-"""Digest and values, as made by ``rows``."""
-
-_ROW_COLUMNS = (*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS)
 
 
 def completed(query: str, **names: sql.Composable) -> sql.Composed:
@@ -39,17 +43,16 @@ def completed(query: str, **names: sql.Composable) -> sql.Composed:
 
 def served_digests(connection: Connection, table: str, corpus: str, generation: int) -> set[str]:
     """Row digests that a generation serves from a table; empty when the table does not exist."""
-    if not _table_exists(connection, table):
+    if not table_exists(connection, table):
         return set()
     query = completed("served_digests", table=qualified(table))
-    with connection.cursor() as cursor:
-        cursor.execute(query, {"corpus": corpus, "generation": generation})
-        return {row["row_sha256"] for row in cursor}
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        return set(cursor.execute(query, {"corpus": corpus, "generation": generation}).fetchall())
 
 
 def served_locations(connection: Connection, table: str, corpus: str, generation: int) -> dict[str, str]:
     """``source_uri`` by document id, as a generation serves it from a table."""
-    if not _table_exists(connection, table):
+    if not table_exists(connection, table):
         return {}
     query = completed("served_locations", table=qualified(table))
     rows = connection.execute(query, {"corpus": corpus, "generation": generation})
@@ -96,41 +99,60 @@ def clear_above(connection: Connection, corpus: str, published: int) -> int:
     return touched
 
 
+def copy_documents(connection: Connection, parts: Iterable[DocumentPart]) -> None:
+    """Puts what fragments share with their documents into ``pg_temp.wanted_documents``, until the transaction ends."""
+    columns = (*DOCUMENT_COLUMNS, Column("fragment_head", "text"), Column("parent_head", "text"))
+    connection.execute(
+        sql.SQL("CREATE TEMPORARY TABLE wanted_documents ({}, PRIMARY KEY (document_id)) ON COMMIT DROP").format(
+            column_definitions(columns)
+        )
+    )
+    with connection.cursor().copy("COPY pg_temp.wanted_documents FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types([column.type for column in columns])
+        for part in parts:
+            copy.write_row(document_row(part))
+    connection.execute("ANALYZE pg_temp.wanted_documents")
+
+
 def insert_fragments(
     connection: Connection,
     table: str,
-    rows: Iterable[Row],
+    corpus: str,
     *,
     embedding_fingerprint: str,
     analyser_fingerprint: str,
+    base: int,
     generation: int,
 ) -> int:
-    """Adds rows to a generation; the server joins their vectors and terms from the caches.
+    """Adds the fragments of the copied documents that the base generation lacks; no row passes through the client.
 
     Returns:
         How many were added.
-
-    Raises:
-        StageError: Some have no vector or no terms.
     """
-    given = _copy(connection, "incoming_fragments", _ROW_COLUMNS, rows)
-    added = connection.execute(
-        completed("insert_fragments", table=qualified(table), columns=_names(_ROW_COLUMNS)),
-        {"fingerprint": embedding_fingerprint, "analyser": analyser_fingerprint, "generation": generation},
-    ).rowcount
-    if added != given:
-        raise StageError(
-            f"{given - added} of {given} fragments to be added to {table} have no vector or no terms",
-            remedy="Run fragment_embeddings for this corpus again, then index_generation.",
-        )
-    return added
-
-
-def insert_parents(connection: Connection, rows: Iterable[Row], *, generation: int) -> int:
-    """Adds parents to a generation and returns how many."""
-    _copy(connection, "incoming_parents", PARENT_COLUMNS, rows)
+    columns = (*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS)
+    values = [sql.Identifier("f", column.name) for column in FRAGMENT_COLUMNS]
+    values += [sql.Identifier("d", column.name) for column in DOCUMENT_COLUMNS]
     return connection.execute(
-        completed("insert_parents", columns=_names(PARENT_COLUMNS)), {"generation": generation}
+        completed(
+            "insert_fragments", table=qualified(table), columns=_names(columns), values=sql.SQL(", ").join(values)
+        ),
+        {
+            "corpus": corpus,
+            "fingerprint": embedding_fingerprint,
+            "analyser": analyser_fingerprint,
+            "base": base,
+            "generation": generation,
+        },
+    ).rowcount
+
+
+def insert_parents(connection: Connection, corpus: str, *, base: int, generation: int) -> int:
+    """Adds the parents of the copied documents that the base generation lacks, and returns how many."""
+    shared = {column.name for column in DOCUMENT_COLUMNS}
+    values = [sql.Identifier("d" if column.name in shared else "p", column.name) for column in PARENT_COLUMNS]
+    return connection.execute(
+        completed("insert_parents", columns=_names(PARENT_COLUMNS), values=sql.SQL(", ").join(values)),
+        {"corpus": corpus, "base": base, "generation": generation},
     ).rowcount
 
 
@@ -172,27 +194,11 @@ def count_served(connection: Connection, table: str, corpus: str, generation: in
     return {key: int(value) for key, value in (row or {}).items()}
 
 
-def _copy(connection: Connection, temporary: str, columns: Sequence[Column], rows: Iterable[Row]) -> int:
-    columns = (*columns, Column("row_sha256", "text"))
-    connection.execute(
-        sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
-            sql.Identifier(temporary), column_definitions(columns)
-        )
-    )
-    statement = sql.SQL("COPY {} FROM STDIN (FORMAT BINARY)").format(sql.Identifier("pg_temp", temporary))
-    given = 0
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types([column.type for column in columns])
-        for row_sha256, values in rows:
-            copy.write_row((*values, row_sha256))
-            given += 1
-    return given
-
-
 def _names(columns: Sequence[Column]) -> sql.Composed:
     return sql.SQL(", ").join(sql.Identifier(column.name) for column in columns)
 
 
-def _table_exists(connection: Connection, table: str) -> bool:
+def table_exists(connection: Connection, table: str) -> bool:
+    """Whether the schema serving has that table."""
     row = connection.execute("SELECT to_regclass(%s) IS NOT NULL AS known", (f"serving.{table}",)).fetchone()
     return bool(row and row["known"])

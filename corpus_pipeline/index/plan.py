@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from corpus_pipeline.chunking import chunker_fingerprint, fragments, parents
+from psycopg import sql
+from psycopg.rows import scalar_row
+
+from corpus_pipeline.chunking import chunker_fingerprint
 from corpus_pipeline.conversion import documents
 from corpus_pipeline.embedding import embedding_fingerprint
 from corpus_pipeline.errors import UpstreamMissingError
 from corpus_pipeline.index.analyser import Analyser, analyser_for
 from corpus_pipeline.index.history import Generation, GenerationStatus, Publication
-from corpus_pipeline.index.loading import Row, served_digests, served_locations
+from corpus_pipeline.index.loading import completed, copy_documents, served_locations, table_exists
 from corpus_pipeline.index.repository import generation, generations, publication
 from corpus_pipeline.index.rows import (
     DocumentPart,
     document_part,
-    fragment_digest,
-    fragment_row,
     generation_root,
     neighbour_corpora,
-    parent_row,
 )
-from corpus_pipeline.index.tables import PARENTS_TABLE, serving_table_name
-from corpus_pipeline.records import ServingState, Stage
-from corpus_pipeline.store import Connection, StageContext
+from corpus_pipeline.index.tables import PARENTS_TABLE, qualified, serving_table_name
+from corpus_pipeline.records import Stage
+from corpus_pipeline.store import Connection, StageContext, load_queries
 from corpus_pipeline.versions import version_decisions
 
-__all__ = ["Difference", "Plan", "added_fragments", "added_parents", "make_plan"]
+__all__ = ["Difference", "Plan", "make_plan"]
+
+_NO_ROWS = sql.SQL(
+    "(SELECT NULL::text AS corpus, NULL::text AS row_sha256, 0 AS generation_from, 0 AS generation_to WHERE false)"
+)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Row digests to add to what is served and to retire from it."""
+    """Rows to add to what is served and to retire from it.
 
-    added: frozenset[str]
-    retired: frozenset[str]
+    Attributes:
+        added: Number of rows to add, by document.
+        retired: Digests of the rows to retire.
+    """
 
-    @classmethod
-    def between(cls, desired: set[str], served: set[str]) -> Difference:
-        """From what is served to what should be.
+    added: dict[str, int]
+    retired: list[str]
 
-        >>> Difference.between({"a", "b"}, {"b", "c"})
-        Difference(added=frozenset({'a'}), retired=frozenset({'c'}))
-        """
-        return cls(frozenset(desired - served), frozenset(served - desired))
+    @property
+    def added_count(self) -> int:
+        """Number of rows to add."""
+        return sum(self.added.values())
 
     @property
     def is_empty(self) -> bool:
@@ -62,7 +66,6 @@ class Plan:
         table: Serving table of the embedding fingerprint.
         expected: Counts by serving state and of current documents, for validation.
         counts_terms_anew: The published generation has no statistics of this table.
-        changed_documents: Those with rows to add.
         reusable: The published or staged generation that already is this one.
         moved: ``source_uri`` of documents that lie elsewhere than the served rows say.
     """
@@ -77,24 +80,20 @@ class Plan:
     fragments: Difference
     parents: Difference
     expected: dict[str, int]
-    changed_documents: frozenset[str] = field(repr=False)
     counts_terms_anew: bool
     inputs: dict[str, Any]
     parts: dict[str, DocumentPart] = field(repr=False)
     moved: dict[str, str] = field(repr=False)
     reusable: Generation | None
 
-
-@dataclass(frozen=True)
-class _Desired:
-    fragments: set[str]
-    parents: set[str]
-    expected: dict[str, int]
-    changed_documents: frozenset[str]
+    @property
+    def changed_parts(self) -> list[DocumentPart]:
+        """The documents with rows to add, in order of id."""
+        return [self.parts[key] for key in sorted({*self.fragments.added, *self.parents.added})]
 
 
 def make_plan(connection: Connection, context: StageContext) -> Plan:
-    """Reads what the stages before have made and compares it with what is served.
+    """Compares what the stages before have made with what is served; the database does the work on rows.
 
     Raises:
         UpstreamMissingError: A document has fragments but no decision, or is not known at all.
@@ -106,19 +105,15 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
     analyser = analyser_for(context.spec.lexical.language)
     table = serving_table_name(embedding, analyser.fingerprint)
     parts = _document_parts(connection, corpus)
-    served = served_digests(connection, table, corpus, base)
-    desired = _desired(connection, context, parts, served)
+    expected = _want_rows(connection, context, parts)
     root = generation_root(
         embedding_fingerprint=embedding,
         chunker_fingerprint=chunker,
         analyser_fingerprint=analyser.fingerprint,
-        fragment_digests=desired.fragments,
-        parent_digests=desired.parents,
+        fragment_digests=_digests(connection, "wanted_fragments"),
+        parent_digests=_digests(connection, "wanted_parents"),
     )
-    differences = (
-        Difference.between(desired.fragments, served),
-        Difference.between(desired.parents, served_digests(connection, PARENTS_TABLE, corpus, base)),
-    )
+    differences = _differences(connection, corpus, table, base)
     return Plan(
         corpus=corpus,
         base_generation=base,
@@ -129,35 +124,13 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
         root_sha256=root,
         fragments=differences[0],
         parents=differences[1],
-        expected=desired.expected,
-        changed_documents=desired.changed_documents,
+        expected=expected,
         counts_terms_anew=published is None or published.serving_table != table,
         inputs=_inputs(connection, context, parts),
         parts=parts,
         moved=_moved(connection, corpus, table, base, parts),
-        reusable=_reusable(connection, corpus, published, (table, root, desired), differences),
+        reusable=_reusable(connection, corpus, published, (table, root), differences),
     )
-
-
-def added_fragments(connection: Connection, plan: Plan) -> Iterator[Row]:
-    """The fragment rows to add, ordered by document and position."""
-    if not plan.fragments.added:
-        return
-    for fragment in fragments(connection, plan.corpus):
-        if fragment.document_id in plan.changed_documents:
-            row = fragment_row(plan.parts[fragment.document_id], fragment)
-            if row[0] in plan.fragments.added:
-                yield row
-
-
-def added_parents(connection: Connection, plan: Plan) -> Iterator[Row]:
-    """The parent rows to add, in reading order."""
-    if not plan.parents.added:
-        return
-    for parent in parents(connection, plan.corpus):
-        row = parent_row(plan.parts[parent.document_id], parent)
-        if row[0] in plan.parents.added:
-            yield row
 
 
 def _document_parts(connection: Connection, corpus: str) -> dict[str, DocumentPart]:
@@ -168,53 +141,48 @@ def _document_parts(connection: Connection, corpus: str) -> dict[str, DocumentPa
     }
 
 
-def _part(parts: dict[str, DocumentPart], document_id: str) -> DocumentPart:
-    part = parts.get(document_id)
-    if part is None:
+def _want_rows(connection: Connection, context: StageContext, parts: dict[str, DocumentPart]) -> dict[str, int]:
+    """Fills the temporary tables of wanted rows and returns the expected counts."""
+    queries = load_queries("index")
+    corpus = context.spec.slug
+    context.progress.start(Stage.INDEX_GENERATION, None, "fragments compared")
+    copy_documents(connection, parts.values())
+    unknown = queries.unknown_document(connection, corpus=corpus)
+    if unknown is not None:
         raise UpstreamMissingError(
-            f"there are fragments of {document_id}, which is no longer a document of its corpus",
+            f"there are fragments of {unknown}, which is no longer a document of its corpus",
             remedy="Run the fragments stage of this corpus again.",
         )
-    return part
+    queries.want_fragments(connection, corpus=corpus)
+    queries.want_parents(connection, corpus=corpus)
+    connection.execute("ANALYZE pg_temp.wanted_fragments; ANALYZE pg_temp.wanted_parents")
+    expected = {key: int(value) for key, value in queries.wanted_counts(connection).items()}
+    context.progress.advance(expected["row_count"])
+    return expected
 
 
-def _desired(
-    connection: Connection, context: StageContext, parts: dict[str, DocumentPart], served: set[str]
-) -> _Desired:
-    corpus = context.spec.slug
-    digests: set[str] = set()
-    current: set[str] = set()
-    changed: set[str] = set()
-    counts = {ServingState.CURRENT.value: 0, ServingState.ARCHIVED.value: 0}
-    context.progress.start(Stage.INDEX_GENERATION, None, "fragments compared")
-    for fragment in fragments(connection, corpus):
-        part = _part(parts, fragment.document_id)
-        digest = fragment_digest(part, fragment)
-        digests.add(digest)
-        if digest not in served:
-            changed.add(fragment.document_id)
-        counts[part.values["serving_state"]] += 1
-        if part.is_current:
-            current.add(fragment.document_id)
-        context.progress.advance()
-    expected = {
-        "row_count": counts[ServingState.CURRENT.value] + counts[ServingState.ARCHIVED.value],
-        "current_count": counts[ServingState.CURRENT.value],
-        "archived_count": counts[ServingState.ARCHIVED.value],
-        "documents_current": len(current),
-        "without_vector": 0,
-    }
-    parent_digests = {parent_row(_part(parts, each.document_id), each)[0] for each in parents(connection, corpus)}
-    return _Desired(digests, parent_digests, expected, frozenset(changed))
+def _digests(connection: Connection, wanted: str) -> list[str]:
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        query = sql.SQL("SELECT row_sha256 FROM {}").format(sql.Identifier("pg_temp", wanted))
+        return cursor.execute(query).fetchall()
 
 
-def _differences(
-    connection: Connection, corpus: str, table: str, base: int, desired: _Desired
-) -> tuple[Difference, Difference]:
+def _differences(connection: Connection, corpus: str, table: str, generation: int) -> tuple[Difference, Difference]:
+    """From what a generation serves to the wanted fragments and parents."""
     return (
-        Difference.between(desired.fragments, served_digests(connection, table, corpus, base)),
-        Difference.between(desired.parents, served_digests(connection, PARENTS_TABLE, corpus, base)),
+        _difference(connection, corpus, table, "wanted_fragments", generation),
+        _difference(connection, corpus, PARENTS_TABLE, "wanted_parents", generation),
     )
+
+
+def _difference(connection: Connection, corpus: str, table: str, wanted: str, generation: int) -> Difference:
+    served = qualified(table) if table_exists(connection, table) else _NO_ROWS
+    values = {"corpus": corpus, "generation": generation}
+    names = {"table": served, "wanted": sql.Identifier("pg_temp", wanted)}
+    added = connection.execute(completed("added_rows", **names), values).fetchall()
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        retired = cursor.execute(completed("retired_rows", **names), values).fetchall()
+    return Difference({row["document_id"]: int(row["row_count"]) for row in added}, retired)
 
 
 def _inputs(connection: Connection, context: StageContext, parts: dict[str, DocumentPart]) -> dict[str, Any]:
@@ -237,10 +205,10 @@ def _reusable(
     connection: Connection,
     corpus: str,
     published: Publication | None,
-    wanted: tuple[str, str, _Desired],
+    wanted: tuple[str, str],
     differences: tuple[Difference, Difference],
 ) -> Generation | None:
-    table, root, desired = wanted
+    table, root = wanted
     base = published.generation if published else 0
     if published and published.serving_table == table and published.root_sha256 == root:
         # Served rows that differ from their own root were changed by something else: stage them again.
@@ -248,8 +216,6 @@ def _reusable(
     for known in reversed(generations(connection, corpus)):
         if known.status is GenerationStatus.STAGED and known.generation > base:
             same = (known.root_sha256, known.serving_table, known.base_generation) == (root, table, base)
-            complete = same and all(
-                each.is_empty for each in _differences(connection, corpus, table, known.generation, desired)
-            )
+            complete = same and all(each.is_empty for each in _differences(connection, corpus, table, known.generation))
             return known if complete else None
     return None

@@ -27,11 +27,11 @@ __all__ = [
     "Column",
     "DocumentPart",
     "document_part",
+    "document_row",
     "fragment_digest",
-    "fragment_row",
     "generation_root",
     "neighbour_corpora",
-    "parent_row",
+    "parent_digest",
 ]
 
 ROOT_FORMAT = "corpus_pipeline generation 2"
@@ -59,7 +59,6 @@ FRAGMENT_COLUMNS = (
     Column("token_count", "int4"),
     Column("text", "text"),
     Column("text_sha256", "text"),
-    Column("embedded_text", "text"),
     Column("embedded_sha256", "text"),
 )
 """What a fragment has of its own."""
@@ -134,6 +133,16 @@ class DocumentPart:
     sha256: str
 
     @property
+    def fragment_head(self) -> str:
+        """Beginning of the JSON array that the digest of a fragment covers."""
+        return _head([self.sha256])
+
+    @property
+    def parent_head(self) -> str:
+        """Beginning of the JSON array that the digest of a parent covers."""
+        return _head([self.values[name] for name in _SHARED_BY_PARENTS])
+
+    @property
     def is_current(self) -> bool:
         """Its fragments are in the leaf that answers."""
         return bool(self.values["serving_state"] == ServingState.CURRENT.value)
@@ -188,7 +197,7 @@ def document_part(document: Document, decision: VersionDecision | None) -> Docum
         "acl_groups": sorted(metadata.acl_groups),
         "owner": metadata.owner,
         "last_reviewed_at": metadata.last_reviewed_at,
-        "attributes": metadata.attributes,
+        "attributes": {**metadata.attributes, **decision.facts},
     }
     # Where the files lie is no content: the same corpus in another folder has the same root.
     content = {name: value for name, value in values.items() if name != LOCATION_COLUMN}
@@ -198,11 +207,12 @@ def document_part(document: Document, decision: VersionDecision | None) -> Docum
 def fragment_digest(part: DocumentPart, fragment: Fragment) -> str:
     """Digest of a fragment's row: content and what is embedded by their hashes, metadata, decisions.
 
-    No times, and no vector, whose last bits differ between machines.
+    No times, and no vector, whose last bits differ between machines. The database computes the same
+    (``corpus.fragment_digest``).
     """
-    return _digest(
-        (
-            part.sha256,
+    return sha256_hex(
+        _continued(
+            part.fragment_head,
             fragment.fragment_id,
             fragment.parent_id,
             fragment.ordinal,
@@ -217,39 +227,27 @@ def fragment_digest(part: DocumentPart, fragment: Fragment) -> str:
     )
 
 
-def fragment_row(part: DocumentPart, fragment: Fragment) -> tuple[str, tuple[Any, ...]]:
-    """Digest and values of a fragment's row, values in the order FRAGMENT_COLUMNS, DOCUMENT_COLUMNS."""
-    own = (
-        fragment.fragment_id,
-        fragment.parent_id,
-        fragment.ordinal,
-        list(fragment.section_path),
-        fragment.page_number,
-        fragment.char_start,
-        fragment.char_end,
-        fragment.token_count,
-        fragment.text,
-        fragment.text_sha256,
-        fragment.embedded_text,
-        fragment.embedded_sha256,
+def parent_digest(part: DocumentPart, parent: Parent) -> str:
+    """Digest of a parent's row, as ``corpus.parent_digest`` computes it."""
+    return sha256_hex(
+        _continued(
+            part.parent_head,
+            parent.parent_id,
+            parent.section_path,
+            parent.page_number,
+            parent.char_start,
+            parent.char_end,
+            parent.token_count,
+            parent.text,
+            parent.text_sha256,
+        )
     )
-    return fragment_digest(part, fragment), (*own, *_document_values(part))
 
 
-def parent_row(part: DocumentPart, parent: Parent) -> tuple[str, tuple[Any, ...]]:
-    """Digest and values of a parent's row, values in the order of PARENT_COLUMNS."""
-    values = (
-        *(part.values[name] for name in _SHARED_BY_PARENTS),
-        parent.parent_id,
-        list(parent.section_path),
-        parent.page_number,
-        parent.char_start,
-        parent.char_end,
-        parent.token_count,
-        parent.text,
-        parent.text_sha256,
-    )
-    return _digest(values), values
+def document_row(part: DocumentPart) -> tuple[Any, ...]:
+    """Values in the order of DOCUMENT_COLUMNS, then the two heads."""
+    values = (Jsonb(value) if isinstance(value, dict) else value for value in part.values.values())
+    return (*values, part.fragment_head, part.parent_head)
 
 
 def generation_root(
@@ -288,8 +286,12 @@ def neighbour_corpora(parts: Iterable[DocumentPart], corpus: str) -> list[str]:
     return sorted(slugs - {corpus})
 
 
-def _document_values(part: DocumentPart) -> tuple[Any, ...]:
-    return tuple(Jsonb(value) if isinstance(value, dict) else value for value in part.values.values())
+def _head(values: list[Any]) -> str:
+    return canonical_json(values)[:-1]
+
+
+def _continued(head: str, *values: Any) -> str:
+    return f"{head},{canonical_json(values)[1:]}"
 
 
 def _digest(value: Any) -> str:

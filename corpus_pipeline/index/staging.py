@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from corpus_pipeline.embedding import load_model
@@ -10,15 +9,15 @@ from corpus_pipeline.errors import StageError
 from corpus_pipeline.index.analyser import analyser_for
 from corpus_pipeline.index.lexicon import analyse_corpus, count_terms, lexical_size
 from corpus_pipeline.index.loading import (
-    Row,
     clear_above,
+    copy_documents,
     count_served,
     insert_fragments,
     insert_parents,
     move_locations,
     retire_rows,
 )
-from corpus_pipeline.index.plan import Plan, added_fragments, added_parents, make_plan
+from corpus_pipeline.index.plan import Plan, make_plan
 from corpus_pipeline.index.recall import ann_recall
 from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
@@ -80,16 +79,13 @@ def _stage(run: StageRun, plan: Plan) -> None:
         ensure_serving_table(connection, plan.table, dimensions=dimensions)
         ensure_corpus_partitions(connection, plan.table, plan.corpus)
     counts: Counts = {}
-    with (
-        context.database.connection() as reader,
-        run.commit(output_sha256=plan.root_sha256, counts=counts) as writer,
-    ):
+    with run.commit(output_sha256=plan.root_sha256, counts=counts) as writer:
         clear_above(writer, plan.corpus, plan.base_generation)
         number = next_generation(writer, plan.corpus)
-        _load(writer, reader, context, plan, number)
+        _load(writer, context, plan, number)
         for leaf in leaves(plan.table, plan.corpus):
             rows = plan.expected[f"{leaf.state}_count"]
-            index_leaf(writer, leaf, rows=rows, changed=len(plan.fragments.added), dimensions=dimensions)
+            index_leaf(writer, leaf, rows=rows, changed=plan.fragments.added_count, dimensions=dimensions)
         current, _ = leaves(plan.table, plan.corpus)
         count_terms(writer, current, number, from_scratch=plan.counts_terms_anew)
         counts.update(_validated(writer, plan, number))
@@ -102,26 +98,29 @@ def _dimensions(connection: Connection, context: StageContext, plan: Plan) -> in
     return known or load_model(context.spec.embedding).dimensions
 
 
-def _load(writer: Connection, reader: Connection, context: StageContext, plan: Plan, number: int) -> None:
+def _load(writer: Connection, context: StageContext, plan: Plan, number: int) -> None:
     retire_rows(writer, plan.table, plan.corpus, sorted(plan.fragments.retired), generation=number)
     retire_rows(writer, PARENTS_TABLE, plan.corpus, sorted(plan.parents.retired), generation=number)
     move_locations(writer, plan.table, plan.corpus, plan.moved)
-    context.progress.start(Stage.INDEX_GENERATION, len(plan.fragments.added), "fragments loaded")
-    insert_fragments(
+    context.progress.start(Stage.INDEX_GENERATION, plan.fragments.added_count, "fragments loaded")
+    copy_documents(writer, plan.changed_parts)
+    added = insert_fragments(
         writer,
         plan.table,
-        _counted(added_fragments(reader, plan), context),
+        plan.corpus,
         embedding_fingerprint=plan.embedding_fingerprint,
         analyser_fingerprint=plan.analyser.fingerprint,
+        base=plan.base_generation,
         generation=number,
     )
-    insert_parents(writer, added_parents(reader, plan), generation=number)
-
-
-def _counted(rows: Iterator[Row], context: StageContext) -> Iterator[Row]:
-    for row in rows:
-        yield row
-        context.progress.advance()
+    if added != plan.fragments.added_count:
+        raise StageError(
+            f"{plan.fragments.added_count - added} of {plan.fragments.added_count} fragments to be added to "
+            f"{plan.table} have no vector",
+            remedy="Run fragment_embeddings for this corpus again, then index_generation.",
+        )
+    context.progress.advance(added)
+    insert_parents(writer, plan.corpus, base=plan.base_generation, generation=number)
 
 
 def _validated(writer: Connection, plan: Plan, number: int) -> Counts:
@@ -137,12 +136,12 @@ def _validated(writer: Connection, plan: Plan, number: int) -> Counts:
         "generation": number,
         "root": plan.root_sha256,
         "rows": found["row_count"],
-        "rows_added": len(plan.fragments.added),
+        "rows_added": plan.fragments.added_count,
         "rows_retired": len(plan.fragments.retired),
         "current": found["current_count"],
         "archived": found["archived_count"],
         "documents_current": found["documents_current"],
-        "parents_added": len(plan.parents.added),
+        "parents_added": plan.parents.added_count,
         "parents_retired": len(plan.parents.retired),
         "ann_recall_at_10": round(ann_recall(writer, current, number), 4),
     }

@@ -44,13 +44,12 @@ _MOST_INLINE_DIMENSIONS = 2000  # a row must fit a page of 8 KB
 _UNANALYSED = (
     "embedding",
     "text",
-    "embedded_text",
     "text_sha256",
     "embedded_sha256",
     "row_sha256",
     "term_levels",
 )
-_TOAST_TARGET_BYTES = 3072  # long texts go aside, vector and terms stay in the row
+_TOAST_TARGET_BYTES = 4096  # long texts go aside, vector and terms stay in the row
 _PARTITION_FILLFACTOR = 90  # room for the update that retires a row, so that it need not enter the indexes again
 
 
@@ -150,7 +149,7 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
             ).format(qualified(partition), qualified(table))
         )
         for leaf in leaves(table, corpus):
-            _make_leaf(connection, leaf.name, partition, leaf.state, "fragment_id")
+            _make_leaf(connection, leaf.name, partition, leaf.state)
         _attach(connection, table, partition, corpus)
     parents = parents_partition(corpus)
     if not _exists(connection, parents):
@@ -177,8 +176,11 @@ def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed:
     for kind, definition in _INDEXES.items():
         if _exists(connection, leaf.index_name(kind)):
             continue
-        statement = sql.SQL("CREATE INDEX {} ON {} {}").format(
-            sql.Identifier(leaf.index_name(kind)), qualified(leaf.name), sql.SQL(definition)
+        statement = sql.SQL("CREATE {} {} ON {} {}").format(
+            sql.SQL("UNIQUE INDEX" if kind == _KEY else "INDEX"),
+            sql.Identifier(leaf.index_name(kind)),
+            qualified(leaf.name),
+            sql.SQL(definition),
         )
         _build(connection, statement)
     if changed * 10 >= rows:
@@ -219,7 +221,9 @@ _FILTER_KEYS = ", ".join(
 )
 """What filters compare: under row-level security only an equality of a plain column can use an index."""
 
+_KEY = "key"
 _INDEXES = {
+    _KEY: "(fragment_id, generation_from)",
     "hnsw": f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})",
     "terms": "USING gin (terms)",
     "document": "(document_id)",
@@ -253,15 +257,13 @@ def _exists(connection: Connection, relation: str) -> bool:
     return row is not None
 
 
-def _make_leaf(connection: Connection, name: str, partition: str, state: str, key: str) -> None:
+def _make_leaf(connection: Connection, name: str, partition: str, state: str) -> None:
     connection.execute(
         sql.SQL(
-            "CREATE TABLE {} PARTITION OF {} (PRIMARY KEY ({}, generation_from)) FOR VALUES IN ({})"
-            " WITH (fillfactor = {}, toast_tuple_target = {})"
+            "CREATE TABLE {} PARTITION OF {} FOR VALUES IN ({}) WITH (fillfactor = {}, toast_tuple_target = {})"
         ).format(
             qualified(name),
             qualified(partition),
-            sql.Identifier(key),
             sql.Literal(str(state)),
             sql.Literal(_PARTITION_FILLFACTOR),
             sql.Literal(_TOAST_TARGET_BYTES),

@@ -199,3 +199,25 @@ REVOKE EXECUTE ON FUNCTION serving.lexical_candidates(text, integer[], jsonb, in
 GRANT EXECUTE ON FUNCTION serving.lexical_candidates(text, integer[], jsonb, integer),
     serving.passes_filters(jsonb, text, text, text, text, text, text, text[], text, jsonb) TO corpus_reader, corpus_evaluator;
 GRANT EXECUTE ON FUNCTION serving.evaluated_lexical_candidates(text, integer[], jsonb, integer) TO corpus_evaluator;
+
+-- Digests of rows, computed where the rows are; index/rows.py says what they cover, and a test holds the two equal.
+-- A head is the beginning of a JSON array without its end: what all rows of a document share.
+CREATE FUNCTION corpus.fragment_digest(head text, fragment corpus.fragments) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN encode(sha256(convert_to(
+    head || ',' || to_json((fragment).fragment_id) || ',' || to_json((fragment).parent_id) || ','
+    || (fragment).ordinal || ',' || array_to_json((fragment).section_path) || ','
+    || coalesce((fragment).page_number::text, 'null') || ',' || (fragment).char_start || ','
+    || (fragment).char_end || ',' || (fragment).token_count || ',' || to_json((fragment).text_sha256) || ','
+    || to_json((fragment).embedded_sha256) || ']', 'UTF8')), 'hex');
+
+CREATE FUNCTION corpus.parent_digest(head text, parent corpus.parents) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN encode(sha256(convert_to(
+    head || ',' || to_json((parent).parent_id) || ',' || array_to_json((parent).section_path) || ','
+    || coalesce((parent).page_number::text, 'null') || ',' || (parent).char_start || ',' || (parent).char_end || ','
+    || (parent).token_count || ',' || to_json((parent).text) || ',' || to_json((parent).text_sha256) || ']',
+    'UTF8')), 'hex');
+
+REVOKE EXECUTE ON FUNCTION corpus.fragment_digest(text, corpus.fragments),
+    corpus.parent_digest(text, corpus.parents) FROM PUBLIC;

@@ -232,26 +232,88 @@ WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to
 ORDER BY embedding <=> :vector
 LIMIT :size;
 
+-- name: want_fragments!
+-- Digests of the fragments that a corpus should serve.
+CREATE TEMPORARY TABLE wanted_fragments ON COMMIT DROP AS
+SELECT d.document_id, d.serving_state, corpus.fragment_digest(d.fragment_head, f) AS row_sha256
+FROM corpus.fragments AS f
+JOIN pg_temp.wanted_documents AS d ON d.document_id = f.document_id
+WHERE f.corpus = :corpus;
+
+-- name: want_parents!
+-- Digests of the parents that a corpus should serve.
+CREATE TEMPORARY TABLE wanted_parents ON COMMIT DROP AS
+SELECT d.document_id, corpus.parent_digest(d.parent_head, p) AS row_sha256
+FROM corpus.parents AS p
+JOIN pg_temp.wanted_documents AS d ON d.document_id = p.document_id
+WHERE p.corpus = :corpus;
+
+-- name: unknown_document$
+-- A document that has fragments and is none of the corpus's any more.
+SELECT f.document_id
+FROM corpus.fragments AS f
+WHERE f.corpus = :corpus
+  AND NOT EXISTS (SELECT FROM pg_temp.wanted_documents AS d WHERE d.document_id = f.document_id)
+LIMIT 1;
+
+-- name: wanted_counts^
+-- What the generation should serve, for validation after loading.
+SELECT count(*) AS row_count,
+       count(*) FILTER (WHERE serving_state = 'current') AS current_count,
+       count(*) FILTER (WHERE serving_state = 'archived') AS archived_count,
+       count(DISTINCT document_id) FILTER (WHERE serving_state = 'current') AS documents_current,
+       0 AS without_vector
+FROM pg_temp.wanted_fragments;
+
+-- name: added_rows
+-- Documents with rows that a generation does not serve, and how many.
+SELECT w.document_id, count(*) AS row_count
+FROM {wanted} AS w
+WHERE NOT EXISTS (
+    SELECT FROM {table} AS s
+    WHERE s.corpus = :corpus AND s.row_sha256 = w.row_sha256
+      AND s.generation_from <= :generation AND (s.generation_to IS NULL OR s.generation_to > :generation))
+GROUP BY w.document_id;
+
+-- name: retired_rows
+-- Digests of rows that a generation serves and should serve no more.
+SELECT s.row_sha256
+FROM {table} AS s
+WHERE s.corpus = :corpus
+  AND s.generation_from <= :generation AND (s.generation_to IS NULL OR s.generation_to > :generation)
+  AND NOT EXISTS (SELECT FROM {wanted} AS w WHERE w.row_sha256 = s.row_sha256);
+
 -- name: insert_fragments!
--- Moves incoming rows into a serving table with their vectors from the cache, which need not pass through the client.
+-- Adds the fragments of the wanted documents that the base generation lacks, with vectors and terms from the caches.
 INSERT INTO {table} ({columns}, embedding, term_count, terms, term_levels, row_sha256, generation_from)
-SELECT {columns}, vector::halfvec, term_count, terms, term_levels, row_sha256, :generation
-FROM pg_temp.incoming_fragments
-JOIN corpus.embeddings USING (embedded_sha256)
-JOIN corpus.analysed_texts USING (embedded_sha256)
-WHERE fingerprint = :fingerprint AND analyser = :analyser
-ORDER BY document_id, ordinal;
+SELECT {values}, e.vector::halfvec, a.term_count, a.terms, a.term_levels, n.row_sha256, :generation
+FROM pg_temp.wanted_documents AS d
+JOIN corpus.fragments AS f ON f.document_id = d.document_id
+JOIN corpus.embeddings AS e ON e.embedded_sha256 = f.embedded_sha256 AND e.fingerprint = :fingerprint
+JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = f.embedded_sha256 AND a.analyser = :analyser,
+     LATERAL (SELECT corpus.fragment_digest(d.fragment_head, f) AS row_sha256 OFFSET 0) AS n
+WHERE f.corpus = :corpus
+  AND NOT EXISTS (
+    SELECT FROM {table} AS s
+    WHERE s.corpus = :corpus AND s.document_id = f.document_id AND s.row_sha256 = n.row_sha256
+      AND s.generation_from <= :base AND (s.generation_to IS NULL OR s.generation_to > :base));
+
+-- name: insert_parents!
+-- Adds the parents of the wanted documents that the base generation lacks.
+INSERT INTO serving.parents ({columns}, row_sha256, generation_from)
+SELECT {values}, n.row_sha256, :generation
+FROM pg_temp.wanted_documents AS d
+JOIN corpus.parents AS p ON p.document_id = d.document_id,
+     LATERAL (SELECT corpus.parent_digest(d.parent_head, p) AS row_sha256 OFFSET 0) AS n
+WHERE p.corpus = :corpus
+  AND NOT EXISTS (
+    SELECT FROM serving.parents AS s
+    WHERE s.corpus = :corpus AND s.parent_id = p.parent_id AND s.row_sha256 = n.row_sha256
+      AND s.generation_from <= :base AND (s.generation_to IS NULL OR s.generation_to > :base));
 
 -- name: cached_dimensions$
 -- Dimensions of the vectors of a fingerprint, as the cache has them.
 SELECT vector_dims(vector) FROM corpus.embeddings WHERE fingerprint = :fingerprint LIMIT 1;
-
--- name: insert_parents!
--- Moves incoming parents into serving.parents.
-INSERT INTO serving.parents ({columns}, row_sha256, generation_from)
-SELECT {columns}, row_sha256, :generation
-FROM pg_temp.incoming_parents
-ORDER BY document_id, char_start;
 
 -- name: unanalysed_texts
 -- Distinct texts of a corpus of which an analyser has not made terms yet.

@@ -13,15 +13,8 @@ from psycopg.types.json import Jsonb
 from corpus_pipeline.index import analyser_for, read_session, rollback_corpus
 
 ENGLISH = analyser_for("english")
-WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"] + [
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-]
+COMMON = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
+WORDS = [*COMMON, "nu", "xi", "omicron", "pi", "rho", "sigma", "tau"]
 
 
 def search(

@@ -196,7 +196,8 @@ CLAUSES = [
     "WHERE acl_groups && '{hr}'",
     "WHERE text LIKE '%Salaries%' OR text LIKE '%checked%'",
     "WHERE length(text) / nullif(position('Salaries' in text) - 1, 0) IS NULL",
-    "WHERE to_tsvector('english', embedded_text) @@ to_tsquery('english', 'salaries | checked')",
+    "WHERE to_tsvector('english', text) @@ to_tsquery('english', 'salaries | checked')",
+    "WHERE terms && ARRAY(SELECT unnest(terms) FROM serving.{table})",
     "ORDER BY embedding <=> (SELECT embedding FROM serving.{table} LIMIT 1)",
     "WHERE corpus IN ('handbook', 'legal') OR serving.session_groups() IS NOT NULL",
 ]
