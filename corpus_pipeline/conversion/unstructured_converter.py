@@ -88,7 +88,31 @@ def _elements(source: ConversionInput) -> Iterable[Any]:
     data = source.path.read_bytes()
     if source.file_format in _MARKUP:
         check_xml(data)
+        data = _with_whole_paragraphs(data)
     return list(_partition(source.file_format)(data))
+
+
+def _with_whole_paragraphs(data: bytes) -> bytes:
+    """XML in which an element with text between its children holds all their text itself.
+
+    unstructured reads the text before the first child and drops what follows a child.
+    """
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        return data
+    mixed = [element for element in root.iter("*") if any((child.tail or "").strip() for child in element)]
+    for element in mixed:
+        text = "".join(element.itertext())
+        for child in list(element):
+            element.remove(child)
+        element.text = text
+    return etree.tostring(root, encoding="utf-8", xml_declaration=True) if mixed else data
 
 
 def _partition(file_format: FileFormat) -> Callable[[bytes], Iterable[Any]]:

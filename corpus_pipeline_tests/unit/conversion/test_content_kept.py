@@ -1,0 +1,32 @@
+"""What converters used to lose: text behind inline XML, descriptions, senders."""
+
+import zipfile
+
+from corpus_pipeline.conversion import ConversionInput, FileFormat
+from corpus_pipeline.conversion.properties import file_properties
+from corpus_pipeline.conversion.unstructured_converter import UnstructuredConverter
+
+
+def test_text_behind_an_inline_element_of_generic_xml_is_kept(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(
+        "<doc><section><name>Terms</name><t>At the time <xref target='A'>Annex A</xref> was published, it applied "
+        "to <em>all</em> members.</t><t>Second.</t></section></doc>"
+    )
+    text = UnstructuredConverter().convert(ConversionInput(path, FileFormat.XML, "xml")).text
+    assert "At the time Annex A was published, it applied to all members." in text
+    assert text.index("Terms") < text.index("At the time") < text.index("Second.")
+
+
+def test_description_of_a_book_is_a_property(tmp_path):
+    path = tmp_path / "a.epub"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("META-INF/container.xml", '<container><rootfile full-path="b.opf"/></container>')
+        archive.writestr("b.opf", "<package><description>Rules of  the house</description></package>")
+    assert file_properties(ConversionInput(path, FileFormat.EPUB, "epub")) == {"description": "Rules of the house"}
+
+
+def test_message_without_readable_container_has_no_properties(tmp_path):
+    path = tmp_path / "a.msg"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 cut off")
+    assert file_properties(ConversionInput(path, FileFormat.MSG, "msg")) == {}
