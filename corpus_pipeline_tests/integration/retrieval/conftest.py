@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pgvector import HalfVector
+from pgvector import HalfVector, SparseVector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.embedding import embedding_fingerprint, load_model
+from corpus_pipeline.index import analyser_for
+from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
+from corpus_pipeline.index.lexicon import count_terms, lexical_size
 from corpus_pipeline.index.tables import ensure_corpus_partitions, ensure_serving_table, index_leaf, leaves
 from corpus_pipeline.records import sha256_hex
 from corpus_pipeline.registry import EmbeddingSpec
@@ -20,6 +23,7 @@ from corpus_pipeline.retrieval import SearchTarget
 from corpus_pipeline.store import Connection, Database
 
 MODEL = EmbeddingSpec()
+ANALYSER = analyser_for("english")
 
 
 @dataclass
@@ -53,7 +57,7 @@ def serve(database: Database) -> Serve:
             vectors = load_model(MODEL).encode_passages([document.text for document in documents])
         else:
             vectors = np.stack([document.vector for document in documents])
-        target = SearchTarget(corpus, generation, f"fragments_{space[:12]}", space)
+        target = SearchTarget(corpus, generation, f"fragments_{space[:12]}", space, ANALYSER.parts)
         with database.connection() as connection:
             ensure_serving_table(connection, target.table, dimensions=vectors.shape[1])
             ensure_corpus_partitions(connection, target.table, corpus)
@@ -61,7 +65,9 @@ def serve(database: Database) -> Serve:
             _insert(connection, target, documents, vectors)
             for leaf in leaves(target.table, corpus):
                 index_leaf(connection, leaf, rows=len(documents), changed=len(documents), dimensions=vectors.shape[1])
-            _record(connection, target, publish=publish)
+            current, _ = leaves(target.table, corpus)
+            count_terms(connection, current, generation, from_scratch=True)
+            _record(connection, target, lexical_size(connection, current, generation), publish=publish)
         return target
 
     return load
@@ -69,7 +75,7 @@ def serve(database: Database) -> Serve:
 
 def _insert(connection: Connection, target: SearchTarget, documents: list[Served], vectors: np.ndarray) -> None:
     rows = [
-        _fragment(target, document) | {"embedding": HalfVector(vector)}
+        _fragment(target, document) | {"embedding": HalfVector(vector)} | _terms(document.text)
         for document, vector in zip(documents, vectors, strict=True)
     ]
     parents = [{key: row[key] for key in _PARENT_KEYS} | {"text": f"# Section\n\n{row['text']}"} for row in rows]
@@ -77,6 +83,12 @@ def _insert(connection: Connection, target: SearchTarget, documents: list[Served
         row["attributes"] = Jsonb(row["attributes"])
     _insert_rows(connection, target.table, rows)
     _insert_rows(connection, "parents", parents)
+
+
+def _terms(text: str) -> dict[str, Any]:
+    (analysed,) = ANALYSER.analyse([text])
+    levels = SparseVector(dict.fromkeys(map(int, analysed.levels), 1.0), LEVELS * TERM_BUCKETS)
+    return {"term_count": analysed.term_count, "terms": list(map(int, analysed.terms)), "term_levels": levels}
 
 
 def _insert_rows(connection: Connection, table: str, rows: list[dict[str, Any]]) -> None:
@@ -110,7 +122,6 @@ def _fragment(target: SearchTarget, document: Served) -> dict[str, Any]:
         "token_count": 5,
         "text": document.text,
         "text_sha256": sha256_hex(document.text or document_id),
-        "embedded_text": document.text,
         "embedded_sha256": sha256_hex(document.text),
         "corpus": target.corpus,
         "document_id": document_id,
@@ -139,12 +150,12 @@ def _fragment(target: SearchTarget, document: Served) -> dict[str, Any]:
     } | columns
 
 
-def _record(connection: Connection, target: SearchTarget, *, publish: bool) -> None:
+def _record(connection: Connection, target: SearchTarget, size: dict[str, int], *, publish: bool) -> None:
     root = sha256_hex(f"{target.corpus}{target.generation}")
     connection.execute(
         "INSERT INTO corpus.generations (corpus, generation, base_generation, status, root_sha256, serving_table,"
-        " embedding_fingerprint, chunker_fingerprint, model, counts, as_of, inputs, run_id)"
-        " VALUES (%s, %s, 0, %s, %s, %s, %s, 'c', %s, '{}', '2026-11-01', '{}', 'r')",
+        " embedding_fingerprint, chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms, counts, as_of,"
+        " inputs, run_id) VALUES (%s, %s, 0, %s, %s, %s, %s, 'c', %s, %s, %s, %s, '{}', '2026-11-01', '{}', 'r')",
         (
             target.corpus,
             target.generation,
@@ -153,12 +164,17 @@ def _record(connection: Connection, target: SearchTarget, *, publish: bool) -> N
             target.table,
             target.space,
             Jsonb(MODEL.model_dump(mode="json")),
+            Jsonb(ANALYSER.parts),
+            size["lexical_fragments"],
+            size["lexical_terms"],
         ),
     )
     if publish:
         connection.execute(
             "INSERT INTO serving.publications"
-            " (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model)"
-            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (corpus) DO UPDATE SET generation = excluded.generation",
-            (target.corpus, target.generation, root, target.table, target.space, Jsonb(MODEL.model_dump(mode="json"))),
+            " (corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser)"
+            " SELECT corpus, generation, root_sha256, serving_table, embedding_fingerprint, model, analyser"
+            " FROM corpus.generations WHERE corpus = %s AND generation = %s"
+            " ON CONFLICT (corpus) DO UPDATE SET generation = excluded.generation",
+            (target.corpus, target.generation),
         )
