@@ -24,19 +24,19 @@ ZIP_FORMATS = frozenset(
         FileFormat.EPUB,
     }
 )
-MAX_ENTRIES = 20_000
 XML_HEAD_BYTES = 8192
 _ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(SYSTEM|PUBLIC|[\"'])([^>]*)", re.IGNORECASE)
 _XML_PARTS = (".xml", ".rels", ".vml")
 
 
-def check_zip(path: Path, file_format: FileFormat, *, max_expanded_bytes: int) -> None:
+def check_zip(path: Path, file_format: FileFormat, *, max_expanded_bytes: int, max_members: int) -> None:
     """Refuses a container whose content would not be safe or possible to read.
 
     Args:
         path: A file of one of :data:`ZIP_FORMATS`.
         file_format: Which one.
         max_expanded_bytes: Most bytes that all members may have together.
+        max_members: Most members.
 
     Raises:
         ConversionError: ``bomb``, ``corrupt`` or ``encrypted``.
@@ -44,7 +44,7 @@ def check_zip(path: Path, file_format: FileFormat, *, max_expanded_bytes: int) -
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-            _check_sizes(path, members, max_expanded_bytes)
+            _check_sizes(path, members, max_expanded_bytes, max_members)
             if any(member.flag_bits & 1 for member in members):
                 raise _encrypted(file_format)
             for member in members:
@@ -60,10 +60,10 @@ def check_zip(path: Path, file_format: FileFormat, *, max_expanded_bytes: int) -
         ) from error
 
 
-def _check_sizes(path: Path, members: list[zipfile.ZipInfo], max_expanded_bytes: int) -> None:
+def _check_sizes(path: Path, members: list[zipfile.ZipInfo], max_expanded_bytes: int, max_members: int) -> None:
     fault = expansion_fault(
         members=len(members),
-        max_members=MAX_ENTRIES,
+        max_members=max_members,
         expanded=sum(member.file_size for member in members),
         max_expanded=max_expanded_bytes,
         packed=path.stat().st_size,

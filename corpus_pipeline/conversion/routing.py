@@ -52,6 +52,11 @@ _AUTO: dict[FileFormat, tuple[str, ...]] = {
     _F.PPT: ("libreoffice-docling",),
 }
 _PDF_GRADES = {"models": "docling-standard", "geometry": "docling-native-geometry", "native": "docling-native"}
+_PDF_FALLBACKS = {
+    "models": ("docling-native-geometry", "pdfium-text"),
+    "geometry": ("pdfium-text",),
+    "native": ("pdfium-text",),
+}
 _OCR = "rapidocr-geometry"
 _DOCLING = frozenset(
     {_F.DOCX, _F.PPTX, _F.XLSX, _F.ODT, _F.ODS, _F.ODP, _F.EPUB, _F.HTML, _F.MHTML, _F.MARKDOWN, _F.ASCIIDOC}
@@ -132,11 +137,13 @@ class RouteOptions:
         pdf_grade: ``models``, ``geometry`` or ``native``.
         ocr: ``auto``, ``on`` or ``off``.
         scanned: Whether a PDF has pages that are pictures.
+        models_found: False when the grade ``models`` is asked for and cannot run: then nothing stands in for it.
     """
 
     pdf_grade: str = "geometry"
     ocr: str = "auto"
     scanned: bool = False
+    models_found: bool = True
 
     def of_format(self, file_format: FileFormat) -> dict[str, str]:
         """The choices that matter for a format."""
@@ -176,7 +183,7 @@ def _pdf_route(requested: str, options: RouteOptions) -> tuple[str, ...]:
     if options.scanned and options.ocr == "on":
         return (_OCR,)
     grade = _PDF_GRADES[options.pdf_grade]
-    names = (grade, "pdfium-text") if requested == "auto" else (grade,)
+    names = (grade, *_PDF_FALLBACKS[options.pdf_grade]) if requested == "auto" and options.models_found else (grade,)
     return (_OCR, *names) if options.scanned and options.ocr == "auto" else names
 
 

@@ -17,6 +17,7 @@ from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
 from corpus_pipeline.conversion.job import ConversionJob, ConversionOutcome
 from corpus_pipeline.conversion.measures import measure_document
 from corpus_pipeline.conversion.office_password import LEGACY_FORMATS, decrypted_copy, is_encrypted
+from corpus_pipeline.conversion.pdf_models import missing_for_models
 from corpus_pipeline.conversion.routing import RouteOptions, route
 from corpus_pipeline.conversion.scanned_pages import scanned_pages
 from corpus_pipeline.conversion.shared_strings import check_shared_strings
@@ -134,7 +135,8 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
         trace.file_format = file_format.value
     names = job.candidates or route(file_format, job.requested, _route_options(job, path, file_format))
     if file_format in ZIP_FORMATS:
-        check_zip(path, file_format, max_expanded_bytes=job.limits["max_expanded_bytes"])
+        limits = job.limits
+        check_zip(path, file_format, max_expanded_bytes=limits["max_expanded_bytes"], max_members=limits["max_members"])
     if file_format is FileFormat.XLSX:
         check_shared_strings(path, max_text_chars=job.limits["max_text_chars"])
     source = _input(job, path, file_format)
@@ -146,7 +148,8 @@ def _convert(job: ConversionJob, trace: _Trace) -> ConvertedDocument:
 def _route_options(job: ConversionJob, path: Path, file_format: FileFormat) -> RouteOptions:
     look = file_format is FileFormat.PDF and job.ocr != "off"
     scanned = look and bool(scanned_pages(path, job.password, max_pages=job.limits["max_pages"]))
-    return RouteOptions(job.pdf_grade, job.ocr, scanned=scanned)
+    found = job.pdf_grade != "models" or file_format is not FileFormat.PDF or not missing_for_models()
+    return RouteOptions(job.pdf_grade, job.ocr, scanned=scanned, models_found=found)
 
 
 def _check_size(path: Path, job: ConversionJob) -> None:

@@ -49,7 +49,7 @@ def test_a_named_converter_has_no_fallback_and_may_refuse() -> None:
     ("grade", "ocr", "scanned", "names"),
     [
         ("geometry", "auto", False, ("docling-native-geometry", "pdfium-text")),
-        ("models", "auto", False, ("docling-standard", "pdfium-text")),
+        ("models", "auto", False, ("docling-standard", "docling-native-geometry", "pdfium-text")),
         ("native", "off", True, ("docling-native", "pdfium-text")),
         ("geometry", "auto", True, ("rapidocr-geometry", "docling-native-geometry", "pdfium-text")),
         ("geometry", "on", True, ("rapidocr-geometry",)),
