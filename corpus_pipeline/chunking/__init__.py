@@ -8,7 +8,7 @@ tables ``corpus.parents`` and ``corpus.fragments``. Not here: what a document sa
 from corpus_pipeline.chunking.documents import ChunkedDocument, chunk_document
 from corpus_pipeline.chunking.fingerprint import chunker_fingerprint
 from corpus_pipeline.chunking.layout import Budget, budget_for
-from corpus_pipeline.chunking.repository import fragments, parents
+from corpus_pipeline.chunking.repository import FragmentMark, fragment_marks, fragments, parents
 from corpus_pipeline.chunking.stage import fragment_corpus
 from corpus_pipeline.chunking.strategies import strategy_named
 from corpus_pipeline.chunking.tokens import TokenCounter, token_counter
@@ -16,11 +16,13 @@ from corpus_pipeline.chunking.tokens import TokenCounter, token_counter
 __all__ = [
     "Budget",
     "ChunkedDocument",
+    "FragmentMark",
     "TokenCounter",
     "budget_for",
     "chunk_document",
     "chunker_fingerprint",
     "fragment_corpus",
+    "fragment_marks",
     "fragments",
     "parents",
     "strategy_named",

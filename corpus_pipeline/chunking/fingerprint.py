@@ -12,6 +12,10 @@ CHUNKER_VERSION = "2"
 """Raised with every change that may cut some document differently."""
 
 
+_MARKING = {"boilerplate_documents", "boilerplate_share"}
+"""What marks fragments and cuts none."""
+
+
 def chunker_fingerprint(spec: CorpusSpec) -> str:
     """Hash of strategy, sizes, this room's version, tokenizer, model limit and passage prompt.
 
@@ -22,7 +26,7 @@ def chunker_fingerprint(spec: CorpusSpec) -> str:
     return sha256_hex(
         canonical_json(
             {
-                "chunking": spec.chunking.model_dump(mode="json"),
+                "chunking": spec.chunking.model_dump(mode="json", exclude=_MARKING),
                 "version": CHUNKER_VERSION,
                 "tokenizer_sha256": counter.tokenizer_sha256,
                 "model_tokens": counter.model_tokens,

@@ -15,7 +15,17 @@ from corpus_pipeline.chunking.documents import ChunkedDocument
 from corpus_pipeline.records import Fragment, Parent
 from corpus_pipeline.store import Connection, load_queries
 
-__all__ = ["ChunkSpool", "DocumentState", "chunked_documents", "fragments", "parents", "replace_documents"]
+__all__ = [
+    "ChunkSpool",
+    "DocumentState",
+    "FragmentMark",
+    "chunked_documents",
+    "fragment_marks",
+    "fragments",
+    "parents",
+    "replace_documents",
+    "replace_marks",
+]
 
 _SPOOL_MEMORY_BYTES = 64_000_000
 _FETCH_ROWS = 1000
@@ -51,6 +61,23 @@ class DocumentState:
             sum(tokens),
             max(tokens, default=0),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentMark:
+    """What a fragment has in common with others of its corpus.
+
+    Attributes:
+        copy_of: The first of the fragments that nothing but their place tells apart; ``None`` for the first.
+        also_in: Of a first one, the others: ``fragment_id``, ``document_id``, ``title``,
+            ``page_number``, ``char_start``, ``char_end``.
+        is_boilerplate: Its text is current in many version families.
+    """
+
+    fragment_id: str
+    copy_of: str | None
+    also_in: list[dict[str, Any]]
+    is_boilerplate: bool
 
 
 class ChunkSpool:
@@ -106,6 +133,29 @@ def replace_documents(
         for chunked in spool:
             for fragment in chunked.fragments:
                 copy.write_row(_fragment_row(fragment))
+
+
+def replace_marks(connection: Connection, corpus: str, *, min_documents: int, min_share: float) -> dict[str, int]:
+    """Finds copies and boilerplate anew, in the caller's transaction.
+
+    Args:
+        connection: In the transaction that has placed the fragments.
+        corpus: Slug.
+        min_documents: Version families that boilerplate is current in, at the least.
+        min_share: The same as a share of all families that are current.
+
+    Returns:
+        How many fragments are ``copies`` and ``boilerplate``.
+    """
+    queries = load_queries("chunking")
+    queries.delete_marks(connection, corpus=corpus)
+    queries.mark_fragments(connection, corpus=corpus, min_documents=min_documents, min_share=min_share)
+    return {name: int(value) for name, value in queries.mark_counts(connection, corpus=corpus).items()}
+
+
+def fragment_marks(connection: Connection, corpus: str) -> list[FragmentMark]:
+    """The marks of a corpus, ordered by document id and place; fragments like no other have none."""
+    return [FragmentMark(**row) for row in load_queries("chunking").fragment_marks(connection, corpus=corpus)]
 
 
 def fragments(connection: Connection, corpus: str) -> Iterator[Fragment]:

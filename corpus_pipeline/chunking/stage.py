@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from corpus_pipeline.chunking.documents import chunk_document, document_title
 from corpus_pipeline.chunking.fingerprint import chunker_fingerprint
 from corpus_pipeline.chunking.layout import budget_for
-from corpus_pipeline.chunking.repository import ChunkSpool, DocumentState, chunked_documents, replace_documents
+from corpus_pipeline.chunking.repository import (
+    ChunkSpool,
+    DocumentState,
+    chunked_documents,
+    replace_documents,
+    replace_marks,
+)
 from corpus_pipeline.chunking.strategies import strategy_named
 from corpus_pipeline.chunking.tokens import token_counter
 from corpus_pipeline.conversion import converted_documents, documents
@@ -44,15 +51,21 @@ def fragment_corpus(context: StageContext) -> StageResult:
         _chunk(context, changed, inputs, spool)
         removed = sorted(known.keys() - inputs.keys())
         states = [spool.states.get(document_id) or known[document_id] for document_id in sorted(inputs)]
-        counts = {
+        counts: dict[str, int | float | str] = {
             "documents": len(states),
             "chunked": len(changed),
             "reused": len(states) - len(changed),
             "removed": len(removed),
             **_totals(states),
         }
-        with run.commit(output_sha256=_output_sha256(run.input_sha256, states), counts=counts) as connection:
+        limits = {
+            "min_documents": context.spec.chunking.boilerplate_documents,
+            "min_share": context.spec.chunking.boilerplate_share,
+        }
+        output = _output_sha256(run.input_sha256, limits, states)
+        with run.commit(output_sha256=output, counts=counts) as connection:
             replace_documents(connection, corpus, removed=removed, spool=spool, fingerprint=fingerprint)
+            counts.update(replace_marks(connection, corpus, **limits))
     return run.result
 
 
@@ -74,9 +87,12 @@ def _input_sha256(document: Document, fingerprint: str) -> str:
     return sha256_hex(canonical_json([document.document_sha256, document_title(document), fingerprint]))
 
 
-def _output_sha256(input_sha256: str, states: Iterable[DocumentState]) -> str:
-    # With the input, though fragments do not depend on decisions: what follows must not pass for up to date.
-    return sha256_hex(canonical_json([input_sha256, [(state.document_id, state.content_sha256) for state in states]]))
+def _output_sha256(input_sha256: str, limits: dict[str, Any], states: Iterable[DocumentState]) -> str:
+    # With the input, which covers metadata and decisions: marks depend on them, and what follows must not pass for
+    # up to date. Marks are a function of these three.
+    return sha256_hex(
+        canonical_json([input_sha256, limits, [(state.document_id, state.content_sha256) for state in states]])
+    )
 
 
 def _totals(states: list[DocumentState]) -> dict[str, int]:
