@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from corpus_pipeline.cli.app import JsonOption, app, state_of
-from corpus_pipeline.cli.output import out, print_json, safe
+from corpus_pipeline.cli.output import out, print_json, safe, table
 from corpus_pipeline.retrieval import KeptOut, SearchRequest, SearchResult
 
 __all__ = ["key_and_value", "result_json", "search"]
 
 SNIPPET_CHARACTERS = 240
+ADVICE = {
+    "clarify": "Ask again with the meaning you want: {options}",
+    "route": "Ask there: --corpus {options}",
+}
+
+
+class Mode(StrEnum):
+    """How corpora are searched."""
+
+    DENSE = "dense"
+    SPARSE = "sparse"
+    HYBRID = "hybrid"
 
 
 @app.command()
@@ -34,9 +47,37 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most fragments to accept.", min=1, max=100)] = 5,
     min_score: Annotated[
-        float, typer.Option(help="Least cosine similarity of an accepted fragment.", min=-1, max=1)
-    ] = 0.3,
+        float | None,
+        typer.Option(
+            help="Least cosine similarity of an accepted fragment; default: as the corpus is configured, 0.3.",
+            min=-1,
+            max=1,
+            show_default=False,
+        ),
+    ] = None,
+    mode: Annotated[
+        Mode | None,
+        typer.Option(help="Nearest vectors, words (BM25), or both; default: as the corpus is configured, hybrid."),
+    ] = None,
+    reranker: Annotated[
+        str | None,
+        typer.Option(
+            help="Cross-encoder for a second look, such as ms-marco-MiniLM-L-12-v2; `none` for none.",
+            show_default=False,
+        ),
+    ] = None,
+    evidence_tokens: Annotated[
+        int | None, typer.Option(help="Most tokens of all accepted sections.", min=64, show_default=False)
+    ] = None,
+    route: Annotated[bool, typer.Option("--route/--all-corpora", help="Let rules choose among the corpora.")] = True,
+    read_scope: Annotated[
+        bool,
+        typer.Option("--read-scope/--no-read-scope", help="Read product, plan, period and the like from the question."),
+    ] = True,
     explain: Annotated[bool, typer.Option("--explain", help="Also show what was kept out, and why.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Also show each stage with its counts and milliseconds.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search the published generations as a reader with these groups would."""
@@ -50,6 +91,11 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
         filters=dict(key_and_value(entry) for entry in filters or []),
         top_k=top_k,
         min_score=min_score,
+        mode=mode.value if mode else None,
+        reranker=reranker,
+        evidence_tokens=evidence_tokens,
+        route=route,
+        read_scope=read_scope,
         as_of=state.settings.decision_date,
         explain=explain,
     )
@@ -58,6 +104,8 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
         print_json(result_json(result))
         return
     _print_result(result, explain=explain)
+    if trace:
+        _print_trace(result)
 
 
 def result_json(result: SearchResult) -> dict[str, Any]:
@@ -81,8 +129,12 @@ def key_and_value(entry: str) -> tuple[str, str]:
 
 
 def _print_result(result: SearchResult, *, explain: bool) -> None:
+    if result.scope.read:
+        out.print(f"[dim]read from the question: {safe('; '.join(result.scope.read))}[/]")
     if not result.sufficient:
         out.print(f"[yellow]{safe(result.reason)}[/]")
+        if (advice := ADVICE.get(result.verdict)) and result.options:
+            out.print(advice.format(options=safe(" | ".join(result.options))))
     for position, hit in enumerate(result.accepted, start=1):
         place = " > ".join(hit.section_path)
         heading = hit.section_path[-1] if hit.section_path else ""
@@ -94,6 +146,14 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
         out.print(f"   {safe(_snippet(hit.text.removeprefix(heading)))}")
     if explain:
         _print_kept_out(result)
+
+
+def _print_trace(result: SearchResult) -> None:
+    rows = [
+        [stage.stage, ", ".join(f"{name} {count}" for name, count in stage.counts.items()), f"{stage.milliseconds:.1f}"]
+        for stage in result.trace
+    ]
+    out.print(table(f"Stages; {result.scope.reason}", ["stage", "counts", "ms"], rows, numbers=["ms"]))
 
 
 def _snippet(text: str) -> str:

@@ -25,9 +25,9 @@ MOST_VALUES = 500
 
 MOST_ALTERNATIVES = 8
 
-PERIOD, PERIOD_END, LATEST = "attributes.period", "attributes.period_end", "attributes.is_latest"
+PERIOD, PERIOD_END, LATEST = "attributes.period_label", "attributes.period_end", "attributes.is_latest"
 _COLUMNS = ("product", "region", "environment", "audience")
-_UNREAD = frozenset({PERIOD, PERIOD_END, LATEST, "attributes.series"})
+_UNREAD = frozenset({PERIOD, PERIOD_END, LATEST, "attributes.series_key"})
 _CUES = {
     "plan_tier": (
         *("plan", "plans", "tier", "tiers", "edition", "customer", "customers", "user", "users"),
@@ -40,6 +40,7 @@ _LEGAL_FORM = re.compile(
     r"(?:,?\s+(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|llp|plc|ag|gmbh|se|sa|s\.a|nv|n\.v|bv|oy|ab|asa|kg)\b\.?)+$",
     re.IGNORECASE,
 )
+_SITE = re.compile(r"\.(?:com|net|org|io)$", re.IGNORECASE)
 _NEWEST = re.compile(
     r"\b(?:latest|newest|most\s+recent(?:ly)?|current|last)\b(?:[\w\s'-]{0,24}?)\b(?:10-?[qk]|quarter(?:ly)?|report|filing|period|edition|"
     r"release|version|minutes|year|month|results?|statements?)\b|\b(?:latest|newest|most\s+recent)\b",
@@ -108,9 +109,9 @@ def read_scope(question: str, facets: Facets, given: SearchFilters) -> ScopeRead
         facets: Vocabulary of the corpora that are searched.
         given: Filters of the asker; a key that is set there is not read again.
 
-    >>> facets = Facets({"attributes.organisation": ("Apple Inc.", "Intel"), "attributes.period": ("2023-Q1",)})
+    >>> facets = Facets({"attributes.organisation": ("Apple Inc.", "Intel"), "attributes.period_label": ("2023-Q1",)})
     >>> read_scope("How much did Apple invest in Q1 2023?", facets, SearchFilters()).read
-    ('organisation: Apple Inc.', 'period: 2023-Q1')
+    ('organisation: Apple Inc.', 'period_label: 2023-Q1')
     """
     choices: list[tuple[str, tuple[str, ...]]] = []
     for key in sorted(facets.values.keys() - _UNREAD):
@@ -191,7 +192,8 @@ def _longest(values: Sequence[str]) -> tuple[str, ...]:
 
 def _spoken(value: str) -> str:
     """A name without its legal form, as people say it."""
-    return _LEGAL_FORM.sub("", value).strip() or value
+    short = _SITE.sub("", _LEGAL_FORM.sub("", value.removeprefix("The ")).strip())
+    return short or value
 
 
 def _is_given(given: SearchFilters, key: str) -> bool:

@@ -10,8 +10,13 @@ from corpus_pipeline.retrieval.spoken_period import spoken_date, spoken_periods
 
 FILINGS = Facets(
     {
-        "attributes.organisation": ("Acme Holdings, Inc.", "Bluewater Corporation", "Bluewater Logistics"),
-        "attributes.period": ("2022-Q3", "2023-Q1", "2023-Q2"),
+        "attributes.organisation": (
+            "Acme Holdings, Inc.",
+            "Bluewater Corporation",
+            "Bluewater Logistics",
+            "SHOPFRONT.COM, INC.",
+        ),
+        "attributes.period_label": ("2022-Q3", "2023-Q1", "2023-Q2"),
         "attributes.period_end": ("2022-09-24", "2023-04-01"),
         "attributes.is_latest": ("false", "true"),
     }
@@ -26,16 +31,17 @@ def attributes(question: str, facets: Facets = FILINGS, **given: str) -> list[di
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What did Acme Holdings earn in Q1 2023?", {"organisation": "Acme Holdings, Inc.", "period": "2023-Q1"}),
+        ("What did Acme Holdings earn in Q1 2023?", {"organisation": "Acme Holdings, Inc.", "period_label": "2023-Q1"}),
         (
             "Bluewater's debt in the third quarter of 2022",
-            {"organisation": "Bluewater Corporation", "period": "2022-Q3"},
+            {"organisation": "Bluewater Corporation", "period_label": "2022-Q3"},
         ),
-        ("Bluewater Logistics: 2023 Q2", {"organisation": "Bluewater Logistics", "period": "2023-Q2"}),
+        ("Bluewater Logistics: 2023 Q2", {"organisation": "Bluewater Logistics", "period_label": "2023-Q2"}),
         ("Acme Holdings in its most recent 10-Q", {"organisation": "Acme Holdings, Inc.", "is_latest": "true"}),
         ("the latest quarter of Bluewater", {"organisation": "Bluewater Corporation", "is_latest": "true"}),
         ("for the quarter ended April 1, 2023", {"period_end": "2023-04-01"}),
         ("How do acme holdings work?", {}),
+        ("Does Shopfront sell abroad?", {"organisation": "SHOPFRONT.COM, INC."}),
         ("a bluewater port", {}),
     ],
 )
@@ -45,17 +51,17 @@ def test_companies_and_periods(question: str, expected: dict[str, str]):
 
 def test_two_quarters_are_alternatives():
     found = attributes("How did Acme Holdings change between Q3 2022 and Q1 2023?")
-    assert [one["period"] for one in found] == ["2022-Q3", "2023-Q1"]
+    assert [one["period_label"] for one in found] == ["2022-Q3", "2023-Q1"]
 
 
 def test_what_the_asker_gave_is_not_read_again():
-    assert attributes("Q1 2023", period="2022-Q3") == [{"period": "2022-Q3"}]
+    assert attributes("Q1 2023", period_label="2022-Q3") == [{"period_label": "2022-Q3"}]
 
 
 def test_each_reading_is_told():
     assert read_scope("Acme Holdings, Q1 2023", FILINGS, SearchFilters()).read == (
         "organisation: Acme Holdings, Inc.",
-        "period: 2023-Q1",
+        "period_label: 2023-Q1",
     )
 
 

@@ -1,0 +1,1 @@
+"""Search against judged questions."""
