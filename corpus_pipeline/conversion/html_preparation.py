@@ -37,7 +37,7 @@ def keep_characters() -> None:
     """
     from docling.backend.html_backend import HTMLDocumentBackend
 
-    HTMLDocumentBackend._clean_unicode = staticmethod(_kept)  # noqa: SLF001 - there is no setting for it
+    HTMLDocumentBackend._clean_unicode = staticmethod(_kept)  # type: ignore[method-assign]  # noqa: SLF001 - no setting
 
 
 def _kept(text: str) -> str:

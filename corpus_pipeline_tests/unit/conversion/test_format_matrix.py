@@ -29,7 +29,7 @@ lang: en-GB
 
 # First section
 
-A paragraph with a [link](https://example.org/a) and a note.[^1] It’s “quoted” – and…
+A paragraph with a [link](https://example.org/a) and a note.[^1] It\u2019s “quoted” \u2013 and…
 
 $$E = mc^2$$
 
@@ -112,7 +112,7 @@ def test_rich_formats_keep_what_things_are(form: str, tmp_path: Path) -> None:
     paragraph = next(block for block in document.blocks if block.text.startswith("A paragraph"))
     assert "https://example.org/a" in paragraph.links
     if form != "org":  # pandoc itself writes an apostrophe in ASCII there
-        assert "It’s “quoted” – and…" in paragraph.text
+        assert "It\u2019s “quoted” \u2013 and…" in paragraph.text
     if form in {"docx", "odt", "epub", "html"}:
         assert document.language == "en-GB"
     if "code" in RICH[form]:
