@@ -138,10 +138,17 @@ def _opener(part: Message) -> Callable[[], IO[bytes]]:
 
 
 def _content(part: Message) -> bytes:
-    inner = part.get_payload()
-    if isinstance(inner, list):
-        return b"".join(child.as_bytes() for child in inner if isinstance(child, Message))
-    content = part.get_payload(decode=True)
+    try:
+        inner = part.get_payload()
+        if isinstance(inner, list):
+            return b"".join(child.as_bytes() for child in inner if isinstance(child, Message))
+        content = part.get_payload(decode=True)
+    except Exception as error:  # the library raises many kinds on messages that break its rules
+        raise ConversionError(
+            f"the attachment is not encoded as mail is ({type(error).__name__})",
+            reason=QuarantineReason.CORRUPT,
+            remedy="Save the attachment beside the mail.",
+        ) from error
     return content if isinstance(content, bytes) else b""
 
 

@@ -55,21 +55,28 @@ def clean_name(name: str) -> MemberName:
     return MemberName(path, hidden=any(is_hidden(part) for part in parts))
 
 
-def distinct_name(path: str, taken: set[str]) -> str:
+def distinct_name(path: str, taken: dict[str, int]) -> str:
     """The path, or with a number in it when it is taken already.
 
-    >>> distinct_name("a/x.pdf", {"a/x.pdf", "a/x (2).pdf"})
-    'a/x (3).pdf'
+    Args:
+        path: Wanted.
+        taken: Number reached under each path so far; the result is added.
+
+    >>> taken = {"a/x (2).pdf": 1}
+    >>> [distinct_name("a/x.pdf", taken) for _ in range(3)]
+    ['a/x.pdf', 'a/x (3).pdf', 'a/x (4).pdf']
     """
     folder, slash, name = path.rpartition("/")
     stem, dot, extension = name.rpartition(".")
     if not stem:
         stem, dot, extension = name, "", ""
-    number = 1
-    while path in taken:
+    number, found = taken.get(path, 1), path
+    while found in taken:
         number += 1
-        path = f"{folder}{slash}{stem} ({number}){dot}{extension}"
-    return path
+        found = f"{folder}{slash}{stem} ({number}){dot}{extension}"
+    taken[path] = number
+    taken[found] = 1 if found != path else number
+    return found
 
 
 def container_paths(path: str, container: str) -> list[str]:

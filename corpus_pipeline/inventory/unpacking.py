@@ -89,7 +89,7 @@ class Unpacking:
         self._expansion = Expansion(int(limits["max_members"]), int(limits["max_expanded_bytes"]))
         self._password = password
         self._wanted = None if wanted is None else _with_containers(wanted)
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
         self._files = 0
 
     def unpack(self, path: Path, name: str) -> None:
@@ -156,7 +156,6 @@ class Unpacking:
         if name.hidden:
             return
         path = distinct_name(prefix + name.path, self._taken)
-        self._taken.add(path)
         if name.problem:
             self._refuse(path, raw, ConversionError(name.problem, reason=QuarantineReason.UNSUPPORTED))
         elif raw.refusal is not None:
