@@ -27,7 +27,7 @@ def test_members_are_converted_cached_and_quarantined_like_files(context: StageC
     guide = "# Guide\n\nRefunds are paid within 30 days.\n"
     link = special("latest.md", tarfile.SYMTYPE, "/etc/passwd")
     inner = tar_of({"deep/guide.md": guide, "notes.txt": "Notes of May.\n"}, special=[link])
-    (corpus_folder / "a.zip").write_bytes(zip_of({"guide.md": guide, "in.tgz": inner, "cut.docx": b"PK\x03\x04 cut"}))
+    (corpus_folder / "a.zip").write_bytes(zip_of({"guide.md": guide, "in.tgz": inner, "cut.bin": b"PK\x03\x04 cut"}))
     (corpus_folder / "cut.tgz").write_bytes(tar_of({"a.txt": "A" * 9000})[:-60])
     first = run(context)
     with context.database.connection() as connection:
@@ -41,7 +41,7 @@ def test_members_are_converted_cached_and_quarantined_like_files(context: StageC
     assert converted["handbook/a.zip!/guide.md"].source_uri == str(corpus_folder / "a.zip!/guide.md")
     assert first.counts["converted"] == 2, "the same bytes are converted once, wherever they lie"
     assert {name: file.reason for name, file in refused.items()} == {
-        "handbook/a.zip!/cut.docx": QuarantineReason.CORRUPT,
+        "handbook/a.zip!/cut.bin": QuarantineReason.CORRUPT,
         "handbook/a.zip!/in.tgz!/latest.md": QuarantineReason.UNSUPPORTED,
         "handbook/cut.tgz": QuarantineReason.CORRUPT,
     }
