@@ -87,6 +87,7 @@ class Gathered:
             self._pages.append(Page(page_no=number, size=Size(width=captured.size[0], height=captured.size[1])))
             self._pages[-1].parsed_page = captured.parsed
             self.layouts[number] = self._lay_out(captured)
+            _forget_words(self.layouts[number])
 
     @property
     def table_count(self) -> int:
@@ -124,3 +125,13 @@ class Gathered:
             except Exception:  # noqa: BLE001 - one page without a layout is read natively and recorded as such
                 _log.warning("page %d: no layout", capture.number, exc_info=True)
         return lay_out_natively(capture, [line for word in captured.native for line in build_lines([word])])
+
+
+def _forget_words(layout: PageLayout) -> None:
+    """Leaves of the words of each line the first and their number, which is all that labels ask for.
+
+    The words of a thousand pages are most of what a document takes in memory.
+    """
+    for block in layout.blocks:
+        for line in block.lines:
+            line.words = line.words[:1] * len(line.words)
