@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from corpus_pipeline.index.rows import document_part
 from corpus_pipeline_tests.unit.versions.conftest import Corpus, Outcome
 
 
@@ -31,6 +32,14 @@ def test_quarters_carry_their_series_period_and_issuer(corpus: Corpus) -> None:
     assert outcome["2022 Q4 HRBR.pdf"].is_latest is False
     assert outcome["2022 Q4 HRBR.pdf"].is_current, "earlier editions stay true for their period"
     assert not any(one.needs_review for one in outcome.resolution.decisions)
+
+
+def test_what_is_served_carries_the_facts_as_attributes(corpus: Corpus) -> None:
+    corpus.add("2023 Q1 HRBR.pdf", report("April 1, 2023"), attributes={"desk": "north", "is_latest": False})
+    decision = corpus.resolve()["2023 Q1 HRBR.pdf"]
+    served = document_part(corpus.documents[0], decision).values["attributes"]
+    assert served == {"desk": "north", **decision.facts}
+    assert served["is_latest"] is True, "what was decided, not what a sidecar claims"
 
 
 def test_a_single_quarter_is_the_latest_of_its_series(corpus: Corpus) -> None:
