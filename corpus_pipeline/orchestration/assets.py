@@ -31,14 +31,12 @@ from corpus_pipeline.orchestration.chain import ChainLink
 from corpus_pipeline.orchestration.metadata import (
     check_description,
     check_metadata,
-    duplicates_metadata,
+    stage_details,
     stage_metadata,
-    versions_metadata,
 )
 from corpus_pipeline.orchestration.observer import LogObserver
 from corpus_pipeline.orchestration.resources import PipelineResource
 from corpus_pipeline.quality import check_stage
-from corpus_pipeline.records import Stage
 
 __all__ = ["CHECK_NAME", "stage_asset", "stage_check"]
 
@@ -70,12 +68,7 @@ def stage_asset(entry: ChainLink, partitions: PartitionsDefinition[str]) -> Asse
             stage_context = pipeline.stage_context(context.partition_key, context.run.run_id, observer)
             result = entry.run(stage_context)
             observer.stage_finished(result)
-            metadata = stage_metadata(result)
-            if entry.stage is Stage.NEAR_DUPLICATE_CLUSTERS:
-                metadata |= duplicates_metadata(stage_context)
-            if entry.stage is Stage.DOCUMENT_VERSIONS:
-                metadata |= versions_metadata(stage_context)
-            return MaterializeResult(metadata=metadata)
+            return MaterializeResult(metadata=stage_metadata(result) | stage_details(stage_context, entry.stage))
 
         return _clear_failures(work)
 

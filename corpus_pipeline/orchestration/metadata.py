@@ -9,11 +9,18 @@ from typing import Any
 from dagster import MetadataValue
 
 from corpus_pipeline.deduplication import cluster_sizes, comparison_parameters, containment_recall, recall_curve
-from corpus_pipeline.records import ExclusionReason
+from corpus_pipeline.records import ExclusionReason, Stage
 from corpus_pipeline.store import StageContext, StageResult, Verdict
 from corpus_pipeline.versions import version_conflicts, version_decisions
 
-__all__ = ["check_description", "check_metadata", "duplicates_metadata", "stage_metadata", "versions_metadata"]
+__all__ = [
+    "check_description",
+    "check_metadata",
+    "duplicates_metadata",
+    "stage_details",
+    "stage_metadata",
+    "versions_metadata",
+]
 
 MAX_ROWS = 50
 MAX_NAMED = 5
@@ -31,6 +38,13 @@ def stage_metadata(result: StageResult) -> dict[str, Any]:
         "unchanged": result.unchanged,
         "output_sha256": result.output_sha256,
     }
+
+
+def stage_details(context: StageContext, stage: Stage) -> dict[str, Any]:
+    """What a person wants to see of a stage besides its counts; nothing for most."""
+    if stage is Stage.NEAR_DUPLICATE_CLUSTERS:
+        return duplicates_metadata(context)
+    return versions_metadata(context) if stage is Stage.DOCUMENT_VERSIONS else {}
 
 
 def duplicates_metadata(context: StageContext) -> dict[str, Any]:

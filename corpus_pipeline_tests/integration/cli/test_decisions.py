@@ -89,7 +89,23 @@ def test_duplicates_name_the_canonical_member_and_the_fate_of_the_others(decided
     text = _flat(decided.run("duplicates", "handbook").output)
     assert "handbook/conduct.md (exact) served" in text
     assert "1.000 handbook/training/conduct.md kept out: duplicate of handbook/conduct.md" in text
+    assert "says the same as handbook/conduct.md, which is canonical by" in text
     assert "2 clusters" in text
+
+
+def test_duplicates_show_the_words_that_differ(decided: CommandLine) -> None:
+    clusters = decided.json("duplicates", "handbook", "handbook/archive/refund-policy-2023.md", "--diff")["clusters"]
+    (cluster,) = clusters
+    members = {member["document_id"]: member for member in cluster["members"]}
+    (copy,) = set(members) - {cluster["canonical"]}
+    assert members[copy]["relation"] in ("exact", "near", "contained")
+    assert members[copy]["jaccard"] <= members[copy]["containment"] <= 1.0
+    assert [run["kind"] for run in members[cluster["canonical"]]["diff"]] in (["omitted"], ["same", "omitted", "same"])
+    text = _flat(decided.run("duplicates", "handbook", "handbook/conduct.md", "--diff").output)
+    assert "1 clusters" in text
+    assert "the same words" in text or "words removed" in text
+    failed = decided.run("duplicates", "handbook", "handbook/parking.md", expect=1)
+    assert "in no cluster of copies" in str(failed.exception)
 
 
 def test_quarantine_lists_the_reason_and_replay_marks_the_file(decided: CommandLine) -> None:

@@ -90,3 +90,18 @@ def test_a_removed_document_leaves_edges_and_clusters(context: StageContext, cor
 def test_a_corpus_not_converted_is_refused(context: StageContext) -> None:
     with pytest.raises(UpstreamMissingError, match="converted_documents"):
         cluster_corpus(context)
+
+
+def test_the_metadata_show_cluster_sizes_and_the_recall_curve(context: StageContext, corpus_folder: Path) -> None:
+    from corpus_pipeline.orchestration.metadata import duplicates_metadata
+
+    for name, text in {"a.md": POLICY, "c.md": EDITED, "e.md": OTHER, "f.md": OTHER, "g.md": OTHER}.items():
+        (corpus_folder / name).write_text(text, encoding="utf-8")
+    run(context)
+    shown = duplicates_metadata(context)
+    sizes = shown["cluster sizes"].value.splitlines()
+    assert [row.split("|")[1:3] for row in sizes[2:]] == [[" 2 ", " 1 "], [" 3 ", " 1 "]]
+    curve = shown["recall curve"].value
+    assert "21 bands of 6 rows" in curve
+    assert "| 0.80 | 0.9983 |" in curve
+    assert "| 100 | 0.9924 |" in curve
