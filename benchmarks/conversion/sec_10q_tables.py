@@ -109,7 +109,20 @@ def score_tables(folder: Path, readers: Iterable[str]) -> list[dict[str, Any]]:
             in_row, in_column = max((cell_scores(table["rows"], each) for each in found), default=(0.0, 0.0))
             shown = {key: table[key] for key in ("file", "page", "table")}
             rows.append({"reader": name, **shown, "cells": in_row, "cells_in_columns": in_column})
+            if name == "geometry":
+                rows[-1]["header_rows_right"] = _heads_right(folder, table)
     return rows
+
+
+def _heads_right(folder: Path, table: dict[str, Any]) -> bool:
+    """Whether the engine knows how many rows of a table are its head."""
+    from corpus_pipeline.conversion.pdf import convert_pdf
+
+    page = table["page"]
+    document = convert_pdf(folder / "docs" / table["file"], password=None, max_pages=5_000, page_range=(page, page))
+    found = [block.table for block in document.blocks if block.table is not None]
+    best = max(found, key=lambda one: cell_scores(table["rows"], shown_once(one)), default=None)
+    return best is not None and best.header_rows == table["header_rows"]
 
 
 def cover_pages(folder: Path, workers: int) -> dict[str, Any]:
@@ -180,7 +193,9 @@ def main() -> int:
         if (own := [row for row in scores if row["reader"] == name])
     }
     _print(scores, summary)
-    report: dict[str, Any] = {"tables": summary}
+    right = sum(row.get("header_rows_right", False) for row in scores)
+    print(f"tables whose header rows are known: {right}")
+    report: dict[str, Any] = {"tables": summary, "header_rows_right": right}
     if not arguments.tables_only:
         report["coverage"] = cover_pages(arguments.folder, arguments.workers)
         print(report["coverage"])

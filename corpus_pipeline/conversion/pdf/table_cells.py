@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from corpus_pipeline.conversion.pdf.capture import Word
 from corpus_pipeline.conversion.pdf.geometry import Box, index_between
 from corpus_pipeline.conversion.pdf.lines import Line, build_lines, rows_of
+from corpus_pipeline.conversion.pdf.patterns import is_numeric_cell, is_year
 from corpus_pipeline.conversion.pdf.rules import PageRules, Rule
 from corpus_pipeline.conversion.pdf.table_columns import column_intervals, join_currency
 from corpus_pipeline.conversion.pdf.table_heads import head_spans
@@ -22,6 +23,7 @@ CELL_LIMIT = 20_000
 SEPARATOR_TOLERANCE = 3.5
 CELL_ENUMERATOR_GAP = 0.9
 SHORTEST_RULE = 12.0
+MOST_HEADER_ROWS = 6
 
 
 @dataclass(slots=True)
@@ -273,7 +275,10 @@ def _mirror(grid: TableGrid) -> None:
 
 
 def _header_rows(grid: TableGrid) -> int:
-    """How many rows head the columns: the leading bold rows above rows that are not, else one."""
+    """How many rows head the columns: those above the amounts, else the leading bold rows, else one."""
+    above = _rows_above_amounts(grid)
+    if above:
+        return above
     bold_rows = []
     for row in range(grid.row_count):
         cells = [cell for cell in grid.cells if cell.row == row and cell.lines]
@@ -283,3 +288,26 @@ def _header_rows(grid: TableGrid) -> int:
         return leading
     spanning = any(cell.row == 0 and cell.column_end - cell.column > 1 and cell.lines for cell in grid.cells)
     return 2 if spanning and grid.row_count > 3 and leading == 0 else 1
+
+
+def _rows_above_amounts(grid: TableGrid) -> int:
+    """Leading rows with heads and without amounts, in a table that has amounts; years are heads.
+
+    Only one of them, which heads the first column too, has text there. 0 where that does not apply.
+    """
+    count, labelled = 0, False
+    for row in range(grid.row_count):
+        texts = [
+            (cell.column, " ".join(cell.lines)) for cell in grid.cells if cell.row <= row < cell.row_end and cell.lines
+        ]
+        heads = [text for column, text in texts if column > 0]
+        label = any(column == 0 for column, _ in texts)
+        if not heads or (label and labelled) or any(_is_amount(text) for text in heads):
+            break
+        count, labelled = count + 1, labelled or label
+    amounts = any(_is_amount(" ".join(cell.lines)) for cell in grid.cells if cell.row >= count and cell.column > 0)
+    return count if count <= MOST_HEADER_ROWS and amounts else 0
+
+
+def _is_amount(text: str) -> bool:
+    return is_numeric_cell(text) and not is_year(text)

@@ -51,6 +51,7 @@ def test_head_over_a_rule_spans_the_columns_under_the_rule_and_keeps_a_row_of_it
     assert rows[1] == ["", "June 25, 2022", "June 26, 2021", "June 25, 2022", "June 26, 2021"]
     assert [(cell.column, cell.column_end) for cell in grid.cells if cell.row == 0 and cell.lines] == [(1, 3), (3, 5)]
     assert len(rows) == 5
+    assert grid.header_rows == 2
 
 
 def test_heads_over_a_full_rule_share_the_columns_evenly():
@@ -60,8 +61,9 @@ def test_heads_over_a_full_rule_share_the_columns_evenly():
     for top in (128, 142, 156):
         found += amounts(top, "1,100", "2,200", "3,300", "4,400", label=f"Row at {top}")
 
-    rows, _ = read(found, [Rule(105, 18, 525)])
+    rows, grid = read(found, [Rule(105, 18, 525)])
 
+    assert grid.header_rows == 2
     assert rows[0] == ["(In millions)", "Three Months March 31,", "", "Nine Months March 31,", ""]
     assert rows[1] == ["", "2023", "2022", "2023", "2022"]
 
