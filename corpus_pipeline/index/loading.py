@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+_WORK_MEMORY = "256MB"
+
+
 def completed(query: str, **names: sql.Composable) -> sql.Composed:
     """A named query of this room with its ``{names}`` filled in, quoted."""
     return sql.SQL(getattr(load_queries("index"), query).sql).format(**names)
@@ -102,6 +105,8 @@ def clear_above(connection: Connection, corpus: str, published: int) -> int:
 def copy_documents(connection: Connection, parts: Iterable[DocumentPart]) -> None:
     """Puts what fragments share with their documents into ``pg_temp.wanted_documents``, until the transaction ends."""
     columns = (*DOCUMENT_COLUMNS, Column("fragment_head", "text"), Column("parent_head", "text"))
+    # What follows joins whole corpora.
+    connection.execute(sql.SQL("SET LOCAL work_mem = {}").format(sql.Literal(_WORK_MEMORY)))
     connection.execute(
         sql.SQL("CREATE TEMPORARY TABLE wanted_documents ({}, PRIMARY KEY (document_id)) ON COMMIT DROP").format(
             column_definitions(columns)

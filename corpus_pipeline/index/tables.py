@@ -38,7 +38,7 @@ PARENTS_TABLE = "parents"
 LAYOUT = 2
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
-_BUILD_MEMORY_MB = (64, 1024)
+_BUILD_MEMORY_MB = (64, 2048)
 _DDL_LOCK = "corpus_pipeline:serving tables"
 _MOST_INLINE_DIMENSIONS = 2000  # a row must fit a page of 8 KB
 _UNANALYSED = (
@@ -111,7 +111,9 @@ def ensure_serving_table(connection: Connection, table: str, *, dimensions: int)
     columns = [*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS]
     connection.execute(
         sql.SQL(
-            "CREATE TABLE {table} ({columns}, {keys}, embedding halfvec({dimensions}) STORAGE {storage} NOT NULL,"
+            "CREATE TABLE {table} ({columns}, {keys}, also_in jsonb NOT NULL DEFAULT '[]',"
+            " is_boilerplate boolean NOT NULL DEFAULT false,"
+            " embedding halfvec({dimensions}) STORAGE {storage} NOT NULL,"
             " term_count integer NOT NULL, terms integer[] STORAGE MAIN NOT NULL,"
             " term_levels sparsevec({levels}) STORAGE MAIN NOT NULL,"
             " row_sha256 text NOT NULL, generation_from integer NOT NULL, generation_to integer"
@@ -145,7 +147,8 @@ def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) ->
     if not _exists(connection, partition):
         connection.execute(
             sql.SQL(
-                "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED) PARTITION BY LIST (serving_state)"
+                "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED INCLUDING DEFAULTS)"
+                " PARTITION BY LIST (serving_state)"
             ).format(qualified(partition), qualified(table))
         )
         for leaf in leaves(table, corpus):
@@ -191,7 +194,7 @@ def build_memory_mb(rows: int, dimensions: int) -> int:
     """Memory of an HNSW build in MB, within bounds: vector, neighbours and overhead of every row.
 
     >>> build_memory_mb(1_000, 384), build_memory_mb(100_000, 384), build_memory_mb(10_000_000, 384)
-    (64, 157, 1024)
+    (64, 157, 2048)
     """
     smallest, largest = _BUILD_MEMORY_MB
     return min(max(rows * (2 * dimensions + 48 * HNSW_M + 120) // 1_048_576, smallest), largest)

@@ -71,6 +71,7 @@ DECLARE
     buckets CONSTANT bigint := 62500000;
     fragments double precision;
     mean_terms double precision;
+    day CONSTANT date := serving.as_of_date();
     visible text;
     score text;
     known integer[];
@@ -82,6 +83,13 @@ DECLARE
     found_ids text[];
     found_scores double precision[];
 BEGIN
+    -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
+    -- an error must not tell that a row exists.
+    PERFORM serving.session_groups();
+    IF jsonb_typeof(filters -> 'attributes') <> 'object' THEN
+        RAISE EXCEPTION 'the filter attributes must be an object' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
     SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0)
     INTO fragments, mean_terms
     FROM corpus.generations g
@@ -136,8 +144,8 @@ BEGIN
                  FROM serving.%I AS f, LATERAL (SELECT $1 + $2 * f.term_count AS norm OFFSET 0) AS n
                  WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
                    AND f.terms && %L::integer[] AND (%s)
-                   AND (f.valid_from IS NULL OR f.valid_from <= (SELECT serving.as_of_date()))
-                   AND (f.valid_until IS NULL OR f.valid_until >= (SELECT serving.as_of_date()))
+                   AND (f.valid_from IS NULL OR f.valid_from <= $3)
+                   AND (f.valid_until IS NULL OR f.valid_until >= $3)
                    AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
                                               f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)
                  ORDER BY bm25 DESC, f.fragment_id COLLATE "C"
@@ -145,7 +153,7 @@ BEGIN
              ) AS best',
             score, of_table, of_corpus, known[:needed], visible, coalesce(filters, '{}'), most)
         INTO found_ids, found_scores
-        USING k1 * (1 - b), k1 * b / mean_terms;
+        USING k1 * (1 - b), k1 * b / mean_terms, day;
         EXIT WHEN needed = cardinality(known);
         -- The most that the terms left out can add: all at the highest level in the shortest text.
         IF cardinality(found_ids) = most THEN

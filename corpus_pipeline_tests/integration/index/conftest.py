@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.embedding import embedding_fingerprint
@@ -284,3 +287,27 @@ def documents() -> tuple[Doc, ...]:
         Doc("old.md", ("Refunds take 14 days.",), excluded="superseded", reference="handbook/refunds.md"),
         Doc("salaries.md", ("Salaries are paid monthly.",), groups=("hr",)),
     )
+
+
+@pytest.fixture
+def login(database_url: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+    """Makes database logins that are readers, and connects as them."""
+    made: list[tuple[str, psycopg.Connection[Any]]] = []
+
+    def make(*, groups: list[str] | None = None, mapped: bool = True, role: str = "corpus_reader") -> Any:
+        name = f"reader_{uuid.uuid4().hex[:12]}"
+        with psycopg.connect(database_url) as admin:
+            admin.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+            admin.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(role), sql.Identifier(name)))
+            if mapped:
+                admin.execute("INSERT INTO serving.role_groups VALUES (%s, %s)", (name, groups))
+        connection = psycopg.connect(database_url, user=name, autocommit=True)
+        made.append((name, connection))
+        return connection
+
+    yield make
+    for name, connection in made:
+        connection.close()
+        with psycopg.connect(database_url) as admin:
+            admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(name)))
+            admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))

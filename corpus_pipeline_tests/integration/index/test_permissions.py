@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors, sql
+from psycopg import errors
 
 from corpus_pipeline.index import generation, publication, read_session, serving_table
 from corpus_pipeline.index.tables import leaves
@@ -29,30 +28,6 @@ def table(corpus: Any, documents: Any) -> str:
     corpus.stage(*documents, corpus.doc("draft.md", STAGED))
     with corpus.context.database.connection() as connection:
         return str(serving_table(connection, "handbook"))
-
-
-@pytest.fixture
-def login(database_url: str) -> Iterator[Login]:
-    """Makes database logins that are readers, and connects as them."""
-    made: list[tuple[str, psycopg.Connection[Any]]] = []
-
-    def make(*, groups: list[str] | None = None, mapped: bool = True, role: str = "corpus_reader") -> Any:
-        name = f"reader_{uuid.uuid4().hex[:12]}"
-        with psycopg.connect(database_url) as admin:
-            admin.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
-            admin.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(role), sql.Identifier(name)))
-            if mapped:
-                admin.execute("INSERT INTO serving.role_groups VALUES (%s, %s)", (name, groups))
-        connection = psycopg.connect(database_url, user=name, autocommit=True)
-        made.append((name, connection))
-        return connection
-
-    yield make
-    for name, connection in made:
-        connection.close()
-        with psycopg.connect(database_url) as admin:
-            admin.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(name)))
-            admin.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
 def texts(connection: Any, table: str, tail: str = "") -> set[str]:

@@ -26,4 +26,4 @@ def test_slugs_that_begin_alike_have_different_leaves() -> None:
 def test_build_memory_grows_with_rows_within_bounds() -> None:
     sizes = [build_memory_mb(rows, 384) for rows in (0, 10_000, 100_000, 500_000, 100_000_000)]
     assert sizes == sorted(sizes)
-    assert (sizes[0], sizes[-1]) == (64, 1024)
+    assert (sizes[0], sizes[-1]) == (64, 2048)
