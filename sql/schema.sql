@@ -44,6 +44,7 @@ DECLARE
     buckets CONSTANT bigint := 62500000;
     fragments double precision;
     mean_terms double precision;
+    day CONSTANT date := serving.as_of_date();
     visible text;
     score text;
     known integer[];
@@ -55,6 +56,13 @@ DECLARE
     found_ids text[];
     found_scores double precision[];
 BEGIN
+    -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
+    -- an error must not tell that a row exists.
+    PERFORM serving.session_groups();
+    IF jsonb_typeof(filters -> 'attributes') <> 'object' THEN
+        RAISE EXCEPTION 'the filter attributes must be an object' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
     SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0)
     INTO fragments, mean_terms
     FROM corpus.generations g
@@ -109,8 +117,8 @@ BEGIN
                  FROM serving.%I AS f, LATERAL (SELECT $1 + $2 * f.term_count AS norm OFFSET 0) AS n
                  WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
                    AND f.terms && %L::integer[] AND (%s)
-                   AND (f.valid_from IS NULL OR f.valid_from <= (SELECT serving.as_of_date()))
-                   AND (f.valid_until IS NULL OR f.valid_until >= (SELECT serving.as_of_date()))
+                   AND (f.valid_from IS NULL OR f.valid_from <= $3)
+                   AND (f.valid_until IS NULL OR f.valid_until >= $3)
                    AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
                                               f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)
                  ORDER BY bm25 DESC, f.fragment_id COLLATE "C"
@@ -118,7 +126,7 @@ BEGIN
              ) AS best',
             score, of_table, of_corpus, known[:needed], visible, coalesce(filters, '{}'), most)
         INTO found_ids, found_scores
-        USING k1 * (1 - b), k1 * b / mean_terms;
+        USING k1 * (1 - b), k1 * b / mean_terms, day;
         EXIT WHEN needed = cardinality(known);
         -- The most that the terms left out can add: all at the highest level in the shortest text.
         IF cardinality(found_ids) = most THEN
@@ -137,6 +145,30 @@ END
 $_$;
 
 COMMENT ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) IS 'The best fragments by BM25 among the rows that the named policy of the table shows; ties in order of fragment id.';
+
+CREATE TABLE corpus.fragment_marks (
+    fragment_id text NOT NULL,
+    corpus text NOT NULL,
+    copy_of text,
+    also_in jsonb NOT NULL,
+    is_boilerplate boolean NOT NULL,
+    CONSTRAINT fragment_marks_check CHECK ((copy_of IS DISTINCT FROM fragment_id)),
+    CONSTRAINT fragment_marks_check1 CHECK (((copy_of IS NULL) OR (also_in = '[]'::jsonb)))
+);
+
+COMMENT ON TABLE corpus.fragment_marks IS 'One row a fragment that is a copy, has copies or is boilerplate; a function of fragments, metadata and decisions, made anew with them.';
+
+COMMENT ON COLUMN corpus.fragment_marks.copy_of IS 'The first fragment with the same embedded text, serving state, exclusion and metadata, access groups among it.';
+
+COMMENT ON COLUMN corpus.fragment_marks.also_in IS 'Of a first fragment: where else it stands, in order of document and place.';
+
+COMMENT ON COLUMN corpus.fragment_marks.is_boilerplate IS 'The same text, white space and case aside, is current in many version families of the corpus.';
+
+CREATE FUNCTION corpus.marked_digest(digest text, mark corpus.fragment_marks) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN CASE WHEN ((mark).fragment_id IS NULL) THEN digest ELSE encode(sha256(convert_to(((((digest || ','::text) || (mark).also_in) || ','::text) || (mark).is_boilerplate), 'UTF8'::name)), 'hex'::text) END;
+
+COMMENT ON FUNCTION corpus.marked_digest(digest text, mark corpus.fragment_marks) IS 'Digest of a fragment''s serving row: as it was for fragments like no other, else with its other sources and its mark.';
 
 CREATE TABLE corpus.parents (
     parent_id text NOT NULL,
@@ -617,10 +649,15 @@ CREATE TABLE corpus.evaluation_queries (
     stale_hits text[] NOT NULL,
     misses jsonb NOT NULL,
     best_score double precision,
-    reason text NOT NULL
+    reason text NOT NULL,
+    ranked text[] DEFAULT '{}'::text[] NOT NULL,
+    authorisation_hits text[] DEFAULT '{}'::text[] NOT NULL,
+    observed jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 COMMENT ON TABLE corpus.evaluation_queries IS 'One golden query against one generation; expected and hits are document ids.';
+
+COMMENT ON COLUMN corpus.evaluation_queries.ranked IS 'Document ids in order of their best candidate, accepted or not, at most 50.';
 
 CREATE TABLE corpus.evaluations (
     corpus text NOT NULL,
@@ -632,10 +669,16 @@ CREATE TABLE corpus.evaluations (
     golden_sha256 text NOT NULL,
     as_of date NOT NULL,
     metrics jsonb NOT NULL,
-    evaluated_at timestamp with time zone DEFAULT now() NOT NULL
+    evaluated_at timestamp with time zone DEFAULT now() NOT NULL,
+    search_sha256 text DEFAULT ''::text NOT NULL,
+    comparison jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 COMMENT ON TABLE corpus.evaluations IS 'Last evaluation of each generation; metrics holds overall, domains and categories.';
+
+COMMENT ON COLUMN corpus.evaluations.search_sha256 IS 'Digest of the golden queries, the search configuration and the day; only equal ones are compared.';
+
+COMMENT ON COLUMN corpus.evaluations.comparison IS 'Paired comparison with the generation that was published then; empty when there was none.';
 
 CREATE TABLE corpus.evidence_packs (
     pack_id text NOT NULL,
@@ -650,24 +693,6 @@ CREATE TABLE corpus.evidence_packs (
 );
 
 COMMENT ON TABLE corpus.evidence_packs IS 'Evidence packs. A row is never changed; it goes only when one of its documents is purged.';
-
-CREATE TABLE corpus.fragment_marks (
-    fragment_id text NOT NULL,
-    corpus text NOT NULL,
-    copy_of text,
-    also_in jsonb NOT NULL,
-    is_boilerplate boolean NOT NULL,
-    CONSTRAINT fragment_marks_check CHECK ((copy_of IS DISTINCT FROM fragment_id)),
-    CONSTRAINT fragment_marks_check1 CHECK (((copy_of IS NULL) OR (also_in = '[]'::jsonb)))
-);
-
-COMMENT ON TABLE corpus.fragment_marks IS 'One row a fragment that is a copy, has copies or is boilerplate; a function of fragments, metadata and decisions, made anew with them.';
-
-COMMENT ON COLUMN corpus.fragment_marks.copy_of IS 'The first fragment with the same embedded text, serving state, exclusion and metadata, access groups among it.';
-
-COMMENT ON COLUMN corpus.fragment_marks.also_in IS 'Of a first fragment: where else it stands, in order of document and place.';
-
-COMMENT ON COLUMN corpus.fragment_marks.is_boilerplate IS 'The same text, white space and case aside, is current in many version families of the corpus.';
 
 CREATE TABLE corpus.gate_verdicts (
     verdict_id bigint NOT NULL,
@@ -1205,6 +1230,10 @@ REVOKE ALL ON FUNCTION corpus.fragment_digest(head text, fragment corpus.fragmen
 
 REVOKE ALL ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
 
+GRANT ALL ON TABLE corpus.fragment_marks TO corpus_writer;
+
+REVOKE ALL ON FUNCTION corpus.marked_digest(digest text, mark corpus.fragment_marks) FROM PUBLIC;
+
 GRANT ALL ON TABLE corpus.parents TO corpus_writer;
 
 REVOKE ALL ON FUNCTION corpus.parent_digest(head text, parent corpus.parents) FROM PUBLIC;
@@ -1286,8 +1315,6 @@ GRANT ALL ON TABLE corpus.evaluation_queries TO corpus_writer;
 GRANT ALL ON TABLE corpus.evaluations TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.evidence_packs TO corpus_writer;
-
-GRANT ALL ON TABLE corpus.fragment_marks TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.gate_verdicts TO corpus_writer;
 

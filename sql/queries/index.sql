@@ -233,12 +233,13 @@ ORDER BY embedding <=> :vector
 LIMIT :size;
 
 -- name: want_fragments!
--- Digests of the fragments that a corpus should serve.
+-- Digests of the fragments that a corpus should serve. A current copy of another is none: the first one cites its source.
 CREATE TEMPORARY TABLE wanted_fragments ON COMMIT DROP AS
-SELECT d.document_id, d.serving_state, corpus.fragment_digest(d.fragment_head, f) AS row_sha256
+SELECT d.document_id, d.serving_state, corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256
 FROM corpus.fragments AS f
 JOIN pg_temp.wanted_documents AS d ON d.document_id = f.document_id
-WHERE f.corpus = :corpus;
+LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
+WHERE f.corpus = :corpus AND (m.copy_of IS NULL OR d.serving_state <> 'current');
 
 -- name: want_parents!
 -- Digests of the parents that a corpus should serve.
@@ -285,14 +286,17 @@ WHERE s.corpus = :corpus
 
 -- name: insert_fragments!
 -- Adds the fragments of the wanted documents that the base generation lacks, with vectors and terms from the caches.
-INSERT INTO {table} ({columns}, embedding, term_count, terms, term_levels, row_sha256, generation_from)
-SELECT {values}, e.vector::halfvec, a.term_count, a.terms, a.term_levels, n.row_sha256, :generation
+INSERT INTO {table} ({columns}, also_in, is_boilerplate, embedding, term_count, terms, term_levels, row_sha256,
+                     generation_from)
+SELECT {values}, coalesce(m.also_in, '[]'::jsonb), coalesce(m.is_boilerplate, false), e.vector::halfvec, a.term_count,
+       a.terms, a.term_levels, n.row_sha256, :generation
 FROM pg_temp.wanted_documents AS d
 JOIN corpus.fragments AS f ON f.document_id = d.document_id
+LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
 JOIN corpus.embeddings AS e ON e.embedded_sha256 = f.embedded_sha256 AND e.fingerprint = :fingerprint
 JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = f.embedded_sha256 AND a.analyser = :analyser,
-     LATERAL (SELECT corpus.fragment_digest(d.fragment_head, f) AS row_sha256 OFFSET 0) AS n
-WHERE f.corpus = :corpus
+     LATERAL (SELECT corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256 OFFSET 0) AS n
+WHERE f.corpus = :corpus AND (m.copy_of IS NULL OR d.serving_state <> 'current')
   AND NOT EXISTS (
     SELECT FROM {table} AS s
     WHERE s.corpus = :corpus AND s.document_id = f.document_id AND s.row_sha256 = n.row_sha256
