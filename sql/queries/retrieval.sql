@@ -15,6 +15,7 @@ WITH nearest AS MATERIALIZED (
       AND (valid_until IS NULL OR valid_until >= :as_of)
       AND serving.passes_filters(:filters, {product_key}, {domain_key}, {audience_key}, {source_class_key},
                                  {region_key}, {environment_key}, plan_tiers, answer_use, attributes)
+      AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
     ORDER BY embedding <=> :vector
     LIMIT :fetch_limit
 )
@@ -33,6 +34,7 @@ SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_p
 FROM {function}(:corpus, :terms, :filters, :fetch_limit) AS best
 JOIN {table} AS f USING (fragment_id)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
+  AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
 ORDER BY bm25 DESC, fragment_id COLLATE "C";
 
 -- name: nearest_of_state

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -143,6 +146,73 @@ def test_the_same_document_is_cut_the_same_way_twice(
     again = chunk(document, **options)
     assert once == again
     assert once.content_sha256 == again.content_sha256
+
+
+@given(several=st.lists(documents, min_size=2, max_size=4), options=options, order=st.randoms(use_true_random=False))
+@PROFILE
+def test_documents_are_cut_the_same_way_in_any_order(
+    chunk: Any, several: list[ConvertedDocument], options: dict[str, Any], order: Any
+) -> None:
+    cut = [chunk(document, **options).content_sha256 for document in several]
+    shuffled = list(range(len(several)))
+    order.shuffle(shuffled)
+    assert {at: chunk(several[at], **options).content_sha256 for at in shuffled} == dict(enumerate(cut))
+
+
+@pytest.mark.slow
+@given(document=documents, options=options, title=st.one_of(st.none(), prose()))
+@settings(PROFILE, max_examples=1500)
+def test_coverage_and_budgets_hold_thoroughly(
+    chunk: Any, counter: TokenCounter, document: ConvertedDocument, options: dict[str, Any], title: str | None
+) -> None:
+    cut: ChunkedDocument = chunk(document, title=title, **options)
+    limit = min(options["child_tokens"], options["parent_tokens"], counter.model_tokens)
+    assert all(count <= limit for count in counter.counts([f.embedded_text for f in cut.fragments]))
+    assert all(parent.token_count <= options["parent_tokens"] for parent in cut.parents)
+    for spans in (cut.parents, cut.fragments):
+        covered = 0
+        for span in spans:
+            assert span.char_start <= covered < span.char_end
+            covered = span.char_end
+        assert covered == len(document.text)
+
+
+PROCESS = """
+from corpus_pipeline.chunking import budget_for, chunk_document, strategy_named, token_counter
+from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, Document
+from corpus_pipeline.registry import ChunkingSpec, EmbeddingSpec
+kinds = list(BlockKind)
+texts = [f"Part {n} has words. However, not all. " * (n % 7 + 1) for n in range(60)]
+blocks = [Block(kind=kinds[n % len(kinds)], text=texts[n], level=n % 3 + 1)
+          for n in range(60) if kinds[n % len(kinds)] is not BlockKind.TABLE]
+converted = ConvertedDocument.from_blocks(blocks)
+fields = {name: "x" for name in ("source_uri", "source_sha256", "source_extension", "requested_converter",
+          "effective_converter", "processor_version", "converter_fingerprint", "document_sha256", "text_sha256")}
+document = Document(corpus="c", document_id="c/a.md", relative_path="a.md", size_bytes=1, char_count=1, **fields)
+counter = token_counter(EmbeddingSpec())
+for name in ("markdown_heading", "docling_hybrid", "token_window"):
+    spec = ChunkingSpec(strategy=name, child_tokens=64)
+    print(chunk_document(document, converted, counter=counter, budget=budget_for(spec, counter),
+                         strategy=strategy_named(name)).content_sha256)
+"""
+
+
+@pytest.mark.slow
+def test_another_process_with_other_threads_cuts_the_same_way() -> None:
+    outputs = set()
+    for seed, threads in (("1", "1"), ("2", "4")):
+        variables = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "RAYON_NUM_THREADS": threads,
+            "TOKENIZERS_PARALLELISM": "true",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True, env=variables
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert len(outputs.pop().split()) == 3
 
 
 @given(document=documents, strategy=st.sampled_from(["markdown_heading", "docling_hybrid"]))

@@ -1,0 +1,33 @@
+"""Boilerplate is ranked out unless a session asks for it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from corpus_pipeline.index import read_session
+from corpus_pipeline.retrieval.repository import nearest_fragments
+from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
+from corpus_pipeline.store import Database
+
+
+def test_boilerplate_is_found_only_when_asked_for(database: Database, serve: Any, served: Any) -> None:
+    vectors = np.eye(8, dtype=np.float32)
+    documents = [
+        served("footer.md", "All rights reserved.", vectors[0], {"is_boilerplate": True}),
+        served("text.md", "Refunds.", vectors[1], {"is_boilerplate": False}),
+    ]
+    target = serve("handbook", documents, space="a" * 64)
+    with read_session(database, groups=("everyone",)) as connection:
+
+        def found() -> list[str]:
+            nearest = nearest_fragments(
+                connection, target, vectors[0], SearchFilters(), SearchRequest(query="q").limits(), date(2026, 11, 1)
+            )
+            return [candidate.document_id for candidate in nearest]
+
+        assert found() == ["handbook/text.md"]
+        connection.execute("SELECT set_config('corpus.show_boilerplate', 'on', true)")
+        assert found() == ["handbook/footer.md", "handbook/text.md"]
