@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV): about 3 GB, two to five minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --upgrade pip
-	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[offline,openvino,dev]'
+	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[offline,openvino,onnx,endpoint,ocr,markitdown,dev]'
 	@touch $(STAMP)
 
 demo: $(STAMP)
