@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from corpus_pipeline.chunking.documents import chunk_document, document_title
 from corpus_pipeline.chunking.fingerprint import chunker_fingerprint
@@ -58,14 +57,12 @@ def fragment_corpus(context: StageContext) -> StageResult:
             "removed": len(removed),
             **_totals(states),
         }
-        limits = {
-            "min_documents": context.spec.chunking.boilerplate_documents,
-            "min_share": context.spec.chunking.boilerplate_share,
-        }
+        chunking = context.spec.chunking
+        limits = (chunking.boilerplate_documents, chunking.boilerplate_share)
         output = _output_sha256(run.input_sha256, limits, states)
         with run.commit(output_sha256=output, counts=counts) as connection:
             replace_documents(connection, corpus, removed=removed, spool=spool, fingerprint=fingerprint)
-            counts.update(replace_marks(connection, corpus, **limits))
+            counts.update(replace_marks(connection, corpus, min_documents=limits[0], min_share=limits[1]))
     return run.result
 
 
@@ -87,7 +84,7 @@ def _input_sha256(document: Document, fingerprint: str) -> str:
     return sha256_hex(canonical_json([document.document_sha256, document_title(document), fingerprint]))
 
 
-def _output_sha256(input_sha256: str, limits: dict[str, Any], states: Iterable[DocumentState]) -> str:
+def _output_sha256(input_sha256: str, limits: tuple[int, float], states: Iterable[DocumentState]) -> str:
     # With the input, which covers metadata and decisions: marks depend on them, and what follows must not pass for
     # up to date. Marks are a function of these three.
     return sha256_hex(
