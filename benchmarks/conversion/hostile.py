@@ -86,6 +86,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--publish-with", type=Path, help="folder of good files for a run of the whole pipeline")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_SECONDS, help="seconds a file; more on a busy machine")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     if not (arguments.folder / "manifest.jsonl").is_file():
@@ -95,7 +96,7 @@ def main() -> int:
     entries = {
         arguments.folder / entry["file"]: entry for entry in listed if (arguments.folder / entry["file"]).is_file()
     }
-    limits = ConversionLimits(timeout_seconds=TIMEOUT_SECONDS)
+    limits = ConversionLimits(timeout_seconds=arguments.timeout)
     run = convert_files(sorted(entries), workers=arguments.workers, limits=limits)
     rows = _rows(entries, run)
     report: dict[str, object] = {
@@ -103,20 +104,20 @@ def main() -> int:
         "ended": len(rows),
         "classes": dict(sorted(Counter(row["class"] for row in rows).items())),
         "not_defensible": sum(not row["fits"] for row in rows),
-        "timeout_seconds": TIMEOUT_SECONDS,
+        "timeout_seconds": arguments.timeout,
         "memory_limit_mb": limits.memory_mb,
         **run.costs(),
         "table": rows,
     }
     if arguments.publish_with:
-        report["publication"] = _publish(entries, arguments.publish_with, arguments.workers)
+        report["publication"] = _publish(entries, arguments.publish_with, arguments.workers, arguments.timeout)
     _print(report, rows)
     write_result("hostile", report, arguments.output)
     sound = len(rows) == len(entries) and not report["not_defensible"]
     return 0 if sound and not run.processes_left and not run.files_left else 1
 
 
-def _publish(hostile: Iterable[Path], good: Path, workers: int) -> dict[str, object]:
+def _publish(hostile: Iterable[Path], good: Path, workers: int, timeout: float) -> dict[str, object]:
     """One run of the whole pipeline over both sets; what it published and what it put into quarantine."""
     from benchmarks.conversion.corpus_runs import SLUG, open_corpus
     from corpus_pipeline.orchestration.ingestion import ingest
@@ -128,7 +129,7 @@ def _publish(hostile: Iterable[Path], good: Path, workers: int) -> dict[str, obj
     gates = {"max_quarantined_ratio": 0.9, "max_unreadable_ratio": 0.9, "min_page_coverage": 0.0}
     sections: dict[str, object] = {
         "gates": gates,
-        "conversion": {"limits": {"timeout_seconds": TIMEOUT_SECONDS}},
+        "conversion": {"limits": {"timeout_seconds": timeout}},
         "embedding": {"backend": "openvino", "batch_size": 64},
     }
     started = time.perf_counter()
