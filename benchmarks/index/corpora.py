@@ -46,7 +46,7 @@ class BenchDocument:
 
     name: str
     texts: Sequence[str]
-    metadata: DocumentMetadata = field(default_factory=DocumentMetadata)
+    metadata: DocumentMetadata = field(default_factory=lambda: DocumentMetadata(acl_groups=("everyone",)))
     archived: bool = False
 
 

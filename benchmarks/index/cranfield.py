@@ -1,7 +1,8 @@
 """BM25 of the database beside bm25s on the same terms, and HNSW beside exact search, on the Cranfield collection.
 
-    python -m benchmarks.index.cranfield FOLDER
+    python -m benchmarks.index.cranfield FOLDER [--words]
 
+``--words`` leaves the model out and measures BM25 alone.
 FOLDER has corpus.jsonl, queries.jsonl and qrels.tsv (1,400 abstracts, 225 queries, 1,837 judgements).
 """
 
@@ -19,6 +20,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, report, stage
+from benchmarks.index.synthetic import vectors
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.index import Publication, analyser_of, publication, read_session
 from corpus_pipeline.store import StageContext
@@ -29,43 +31,41 @@ Run = dict[str, list[tuple[str, float]]]
 
 def main() -> None:
     """Prints and stores the measures."""
-    if len(sys.argv) != 2:
+    arguments = [each for each in sys.argv[1:] if each != "--words"]
+    if len(arguments) != 1:
         sys.exit(__doc__)
+    with_vectors = "--words" not in sys.argv
     import ir_measures
 
-    folder = Path(sys.argv[1])
+    folder = Path(arguments[0])
     texts = {row["id"]: row["text"].strip() or "(empty)" for row in _jsonl(folder / "corpus.jsonl")}
     queries = {row["id"]: row["text"] for row in _jsonl(folder / "queries.jsonl")}
     lines = (folder / "qrels.tsv").read_text().splitlines()[1:]
     qrels = [ir_measures.Qrel(q, d, int(r)) for q, d, r in (line.split("\t") for line in lines)]
     with tempfile.TemporaryDirectory() as state, fresh_database() as database:
         context = context_for(database, "cranfield", Path(state))
-        model = load_model(context.spec.embedding)
-        vectors = model.encode_passages(list(texts.values()))
-        asked = model.encode_queries(list(queries.values()))
+        passages, asked = _vectors(context, list(texts.values()), list(queries.values()), with_vectors=with_vectors)
         fill(
             context,
             (BenchDocument(key, [text]) for key, text in texts.items()),
-            dict(zip(texts.values(), vectors, strict=True)),
+            dict(zip(texts.values(), passages, strict=True)),
         )
         counts = stage(context).counts
         publish(context)
         ours, dense, seconds = _runs(context, queries, asked)
         reference = _bm25s(context, texts, queries)
-    exact = _exact(list(texts), np.asarray(vectors), dict(zip(queries, np.asarray(asked), strict=True)))
+    exact = _exact(list(texts), passages, dict(zip(queries, asked, strict=True)))
     measures = [ir_measures.nDCG @ K, ir_measures.R @ K, ir_measures.RR @ K]
+    rankings = {"BM25, PostgreSQL": ours, "BM25, bm25s": reference}
+    if with_vectors:
+        rankings |= {"vectors, HNSW": dense, "vectors, exact": exact}
     rows = []
-    for name, run in (
-        ("BM25, PostgreSQL", ours),
-        ("BM25, bm25s", reference),
-        ("vectors, HNSW", dense),
-        ("vectors, exact", exact),
-    ):
+    for name, run in rankings.items():
         scored = [ir_measures.ScoredDoc(q, d, s) for q, found in run.items() for d, s in found]
         values = ir_measures.calc_aggregate(measures, qrels, scored)
         rows.append({"ranking": name} | {str(measure): round(values[measure], 4) for measure in measures})
     report(
-        "cranfield",
+        "cranfield" if with_vectors else "cranfield_words",
         rows,
         {
             "documents": len(texts),
@@ -78,6 +78,16 @@ def main() -> None:
             "BM25 p95 ms": round(float(np.percentile(seconds, 95)) * 1000, 2),
         },
     )
+
+
+def _vectors(
+    context: StageContext, texts: list[str], queries: list[str], *, with_vectors: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors of the texts and the queries by the model, or any unit vectors."""
+    if with_vectors:
+        model = load_model(context.spec.embedding)
+        return np.asarray(model.encode_passages(texts)), np.asarray(model.encode_queries(queries))
+    return vectors(len(texts)), vectors(len(queries), seed=2)
 
 
 def _jsonl(path: Path) -> list[dict[str, Any]]:
