@@ -98,3 +98,27 @@ def overlapping_zip() -> bytes:
     second = plain.index(b"PK\x01\x02", start + 4)
     first_offset = plain[start + 42 : start + 46]
     return plain[: second + 42] + first_offset + plain[second + 46 :]
+
+
+def legacy_word_bytes() -> bytes:
+    """A compound file with one stream named WordDocument, by the layout of [MS-CFB]; no text in it."""
+    header = bytearray(512)
+    header[:8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+    for at, size, value in (
+        (24, 2, 0x3E), (26, 2, 3), (28, 2, 0xFFFE), (30, 2, 9), (32, 2, 6), (44, 4, 1), (48, 4, 1), (56, 4, 4096),
+        (60, 4, 0xFFFFFFFE), (64, 4, 0), (68, 4, 0xFFFFFFFE), (72, 4, 0), (76, 4, 0),
+    ):  # fmt: skip
+        header[at : at + size] = value.to_bytes(size, "little")
+    header[80:512] = b"\xff" * 432
+    chain = [0xFFFFFFFD, 0xFFFFFFFE, *range(3, 10), 0xFFFFFFFE]
+    table = b"".join(entry.to_bytes(4, "little") for entry in chain).ljust(512, b"\xff")
+
+    def entry(name: str, kind: int, child: int, start: int, size: int) -> bytes:
+        raw = name.encode("utf-16-le") + b"\0\0"
+        return (
+            raw.ljust(64, b"\0") + len(raw).to_bytes(2, "little") + bytes([kind, 1]) + b"\xff" * 8
+            + child.to_bytes(4, "little") + bytes(36) + start.to_bytes(4, "little") + size.to_bytes(8, "little")
+        )  # fmt: skip
+
+    directory = entry("Root Entry", 5, 1, 0xFFFFFFFE, 0) + entry("WordDocument", 2, 0xFFFFFFFF, 2, 4096)
+    return bytes(header) + table + directory.ljust(512, b"\0") + bytes(4096)

@@ -37,8 +37,20 @@ _SETTINGS = (
 """No macro, no active content, no link of a document is followed; ``Link`` counts differently in the two programs."""
 _REGISTRY = '<?xml version="1.0" encoding="UTF-8"?>\n<oor:items xmlns:oor="http://openoffice.org/2001/registry">{items}</oor:items>'
 _ITEM = '<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
+_QUIET = [
+    "--headless",
+    "--invisible",
+    "--norestore",
+    "--nologo",
+    "--nodefault",
+    "--nofirststartwizard",
+    "--nolockcheck",
+]
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 VERSION_SECONDS = 60
+RESTART_EXIT = 81
+"""It asks its launcher in this way to be started again; a new profile has it do so once."""
+STARTS = 3
 
 
 class LibreOfficeConverter:
@@ -75,17 +87,29 @@ def _modern_copy(program: str, source: ConversionInput, folder: Path) -> Path:
     items = "".join(_ITEM.format(path=path, name=name, value=value) for path, name, value in _SETTINGS)
     (profile / "user" / "registrymodifications.xcu").write_text(_REGISTRY.format(items=items), encoding="utf-8")
     shutil.copyfile(source.path, given)
-    command = [program, f"-env:UserInstallation={profile.as_uri()}", "--headless", "--invisible", "--norestore"]
-    command += ["--nologo", "--nodefault", "--nofirststartwizard", "--nolockcheck"]
+    command = [_itself(program), f"-env:UserInstallation={profile.as_uri()}", *_QUIET]
     command += ["--convert-to", target, "--outdir", str(made), str(given)]
     environment = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _PATH, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(  # noqa: S603 - a fixed program and options; the document has a name of ours
-        command, capture_output=True, check=False, cwd=folder, env=environment, preexec_fn=die_with_parent
-    )
+    for _ in range(STARTS):
+        done = subprocess.run(  # noqa: S603 - a fixed program and options; the document has a name of ours
+            command, capture_output=True, check=False, cwd=folder, env=environment, preexec_fn=die_with_parent
+        )
+        if done.returncode != RESTART_EXIT:
+            break
     copy = made / f"document.{target}"
     if not copy.is_file():
         raise ConverterFailure(f"LibreOffice wrote no {target} (it ended with code {done.returncode})")
     return copy
+
+
+def _itself(program: str) -> str:
+    """The program behind its launcher, where it lies beside it.
+
+    The launcher runs it as a child, which would outlive a launcher that is killed: the kernel's
+    signal at the death of a parent reaches the launcher alone.
+    """
+    binary = Path(program).resolve().with_name("soffice.bin")
+    return str(binary) if binary.is_file() else program
 
 
 def _program() -> str | None:

@@ -97,6 +97,7 @@ def merge_metadata(
     Returns:
         The metadata, and for each key where it came from.
     """
+    declared = {key: value for key, value in declared.items() if key != PASSWORD_KEY}  # no metadata: it opens the file
     own = _property_layer(properties)
     weak = {key: value for key, value in own[1].items() if key not in declared}
     attributes = {**own[1].get("attributes", {}), **declared.get("attributes", {})}

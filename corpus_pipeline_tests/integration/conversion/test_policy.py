@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from corpus_pipeline.conversion import convert_corpus, documents, quarantined_files
+from corpus_pipeline.conversion import convert_corpus, converted_document, documents, quarantined_files
 from corpus_pipeline.inventory import take_inventory
 from corpus_pipeline.store import StageContext, StageResult
 
@@ -138,22 +138,26 @@ def test_a_changed_password_beside_a_file_is_noticed(context: StageContext, corp
                 '{"text": "Intro", "kind": "heading"}',
                 '{"text": "Body."}',
             ],
-            2,
+            [("heading", "Intro"), ("paragraph", "Body.")],
         ),
-        (['{"name": "Bolt"}', '{"name": "Nut"}'], 2),
+        (
+            ['{"name": "Bolt"}', '{"name": "Nut"}'],
+            [("paragraph", '{"name": "Bolt"}'), ("paragraph", '{"name": "Nut"}')],
+        ),
     ],
 )
 def test_canonical_json_lines_are_taken_as_they_are_and_marked_so(
-    context: StageContext, corpus_folder: Path, lines: list[str], blocks: int
+    context: StageContext, corpus_folder: Path, lines: list[str], blocks: list[tuple[str, str]]
 ) -> None:
     (corpus_folder / "text.jsonl").write_text("\n".join(lines))
     run(context)
     with context.database.connection() as connection:
         [document] = documents(connection, "handbook")
+        converted = converted_document(connection, document)
     outside = document.properties.get("conversion_boundary") == "outside"
     assert outside == lines[0].startswith('{"title"')
     assert document.effective_converter == "plain"
-    assert blocks == 2
+    assert [(block.kind.value, block.text) for block in converted.blocks] == blocks
     if outside:
         assert document.title == "T"
         assert document.properties["source"] == "x"

@@ -144,3 +144,19 @@ def test_a_picture_without_text_is_quarantined(tmp_path: Path) -> None:
     outcome = convert(tmp_path / "blank.png")
     assert outcome.reason == "no_text"
     assert "found no text" in outcome.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_a_page_on_its_side_or_head_is_turned_upright(degrees: int, tmp_path: Path) -> None:
+    pytest.importorskip("rapidocr")
+    image = Image.new("RGB", (900, 600), "white")
+    for line, text in enumerate((WORDS, "when the goods came back in full", "and nobody asks for more")):
+        ImageDraw.Draw(image).text((40, 100 + 80 * line), text, fill="black", font=ImageFont.load_default(40))
+    image.rotate(degrees, expand=True).save(tmp_path / "scan.png", dpi=(200, 200))
+    document = document_of(convert(tmp_path / "scan.png"))
+    read = " ".join(document.text.split())
+    assert read == f"{WORDS} when the goods came back in full and nobody asks for more"
+    box = document.blocks[0].bbox
+    assert box is not None
+    assert box[:2] == pytest.approx((40 * 72 / 200, 110 * 72 / 200), abs=8)  # on the page as it is read

@@ -80,5 +80,11 @@ def test_overrides_of_the_registry_also_name_members_of_archives() -> None:
     assert provenance["title"] == "registry"
 
 
+def test_that_a_sidecar_holds_a_password_is_no_metadata() -> None:
+    metadata, provenance = merged(spec(), "sidecar", title="Opened", password=True)
+    assert metadata.title == "Opened"
+    assert "password" not in provenance
+
+
 def test_dates_come_out_as_dates() -> None:
     assert merged(spec(), valid_from="2024-01-31")[0].valid_from == date(2024, 1, 31)
