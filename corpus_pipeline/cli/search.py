@@ -141,6 +141,8 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
         page = f", page {hit.page_number}" if hit.page_number else ""
         out.print(f"[bold]{position}. {safe(hit.title or hit.document_id)}[/]  [green]{hit.score:.3f}[/]")
         out.print(f"   [dim]{safe(f'{hit.source_uri} [{hit.char_start}:{hit.char_end}]{page}')}[/]")
+        if hit.also_in:
+            out.print(f"   [dim]also in {safe(', '.join(str(other['document_id']) for other in hit.also_in))}[/]")
         if place:
             out.print(f"   [dim]{safe(place)}[/]")
         out.print(f"   {safe(_snippet(hit.text.removeprefix(heading)))}")

@@ -9,7 +9,7 @@ from corpus_pipeline.retrieval.explanation import Reason
 from corpus_pipeline.retrieval.preparation import prepare_question
 from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_documents, rank_fragments
 from corpus_pipeline.retrieval.repository import SearchTarget
-from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, SearchRequest
+from corpus_pipeline.retrieval.request import NO_RERANKER, SearchFilters, SearchLimits, SearchRequest
 from corpus_pipeline.retrieval.reranking import Reranker, load_reranker
 from corpus_pipeline.retrieval.result import (
     AcceptedFragment,
@@ -25,6 +25,7 @@ from corpus_pipeline.retrieval.search import search
 from corpus_pipeline.retrieval.sufficiency import Assessment, Verdict
 
 __all__ = [
+    "NO_RERANKER",
     "AcceptedFragment",
     "Assessment",
     "Candidate",

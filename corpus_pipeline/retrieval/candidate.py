@@ -23,6 +23,8 @@ class Candidate:
         vector: float32, shape (dimensions,), L2-normalised.
         metadata: Metadata of the document, as published.
         exclusion_reason: Set for archived fragments, a value of ``records.ExclusionReason``.
+        also_in: Other documents of the same scope with exactly this text: ``document_id``, ``title``,
+            ``fragment_id``, ``page_number``, ``char_start``, ``char_end`` of each.
         lexical_score: BM25, where it was found by words.
         fused_score: Set once lists are fused; then it decides the order.
         rerank_score: Probability that it answers by a cross-encoder; then that decides the order.
@@ -47,6 +49,7 @@ class Candidate:
     metadata: dict[str, Any] = field(default_factory=dict)
     exclusion_reason: str | None = None
     exclusion_ref: str | None = None
+    also_in: tuple[dict[str, Any], ...] = ()
     lexical_score: float | None = None
     fused_score: float | None = None
     rerank_score: float | None = None

@@ -87,8 +87,9 @@ class Ranking:
 
     @property
     def accepted_documents(self) -> frozenset[str]:
-        """Documents with an accepted fragment."""
-        return frozenset(candidate.document_id for candidate in self.accepted)
+        """Documents with an accepted fragment, those with the same text among them."""
+        others = (str(other["document_id"]) for candidate in self.accepted for other in candidate.also_in)
+        return frozenset(candidate.document_id for candidate in self.accepted).union(others)
 
     @property
     def dropped(self) -> dict[str, Dropped]:

@@ -261,6 +261,7 @@ def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
         space=target.space,
         vector=_unit(row["embedding"]),
         token_count=row["token_count"],
+        also_in=tuple(row["also_in"]),
         metadata={name: row[name] for name in METADATA_COLUMNS},
         exclusion_reason=row["exclusion_reason"],
         exclusion_ref=row["exclusion_ref"],

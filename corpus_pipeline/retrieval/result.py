@@ -54,6 +54,7 @@ class AcceptedFragment(Record):
         score: Cosine to the query, rounded to six places.
         lexical_score: BM25, where it was found by words.
         rerank_score: Probability that it answers, where a cross-encoder read it.
+        also_in: Other documents of the same scope with exactly this text, each with its place.
         char_start: Start of the fragment in the converted text, half-open with ``char_end``.
         metadata: Metadata of its document, as published.
     """
@@ -73,6 +74,7 @@ class AcceptedFragment(Record):
     text: str
     parent_id: str
     parent_text: str
+    also_in: tuple[dict[str, Any], ...] = ()
     metadata: dict[str, Any]
 
 

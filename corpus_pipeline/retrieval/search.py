@@ -156,6 +156,7 @@ def _accepted(candidate: Candidate, parent_text: str) -> AcceptedFragment:
         text=candidate.text,
         parent_id=candidate.parent_id,
         parent_text=parent_text,
+        also_in=candidate.also_in,
         metadata={key: value for key, value in candidate.metadata.items() if key not in _UNSHOWN_METADATA},
     )
 

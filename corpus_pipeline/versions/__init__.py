@@ -7,7 +7,7 @@ Not here: finding copies (deduplication), whether conflicts block publication (q
 showing what was kept out (retrieval, cli).
 """
 
-from corpus_pipeline.versions.canonical import SOURCE_CLASS_AUTHORITY
+from corpus_pipeline.versions.canonical import SOURCE_CLASS_AUTHORITY, class_authority
 from corpus_pipeline.versions.claims import EXTRACTOR_VERSION, Claim, ClaimKind, DocumentEvidence
 from corpus_pipeline.versions.conflicts import ConflictKind, VersionConflict
 from corpus_pipeline.versions.extraction import extract_evidence
@@ -36,6 +36,7 @@ __all__ = [
     "HeldDecision",
     "Resolution",
     "VersionConflict",
+    "class_authority",
     "current_version",
     "extract_evidence",
     "held_decisions",

@@ -13,7 +13,7 @@ from corpus_pipeline.records import Lifecycle, TrustLevel
 from corpus_pipeline.versions.members import Member
 from corpus_pipeline.versions.texts import TextGroups
 
-__all__ = ["SOURCE_CLASS_AUTHORITY", "Suppression", "authority", "canonical_key", "suppressions"]
+__all__ = ["SOURCE_CLASS_AUTHORITY", "Suppression", "authority", "canonical_key", "class_authority", "suppressions"]
 
 SOURCE_CLASS_AUTHORITY: tuple[frozenset[str], ...] = (
     frozenset({"policy", "official", "legal", "contract", "standard", "regulation"}),
@@ -45,11 +45,18 @@ class Suppression:
 
 def authority(member: Member) -> float:
     """Rank of the source class, 0 best."""
-    source_class = (member.document.metadata.source_class or "").lower()
-    for rank, classes in enumerate(SOURCE_CLASS_AUTHORITY):
-        if source_class in classes:
-            return float(rank)
-    return UNKNOWN_AUTHORITY
+    return class_authority(member.document.metadata.source_class)
+
+
+def class_authority(source_class: str | None) -> float:
+    """Rank of a source class by name, 0 best.
+
+    >>> class_authority("policy") < class_authority("unheard of") < class_authority("wiki")
+    True
+    """
+    name = (source_class or "").lower()
+    ranks = (float(rank) for rank, classes in enumerate(SOURCE_CLASS_AUTHORITY) if name in classes)
+    return next(ranks, UNKNOWN_AUTHORITY)
 
 
 def _aspects(member: Member) -> tuple[tuple[str, float], ...]:

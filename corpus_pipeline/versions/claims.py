@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 __all__ = ["EXTRACTOR_VERSION", "Claim", "ClaimKind", "DocumentEvidence"]
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Raise it when extraction changes: all evidence is then read anew."""
 
 

@@ -100,6 +100,12 @@ _ORGANISATION_FIELD = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+_LEGAL_NAME = re.compile(
+    r"[A-Z\u00c0-\u00de][\w&.,'\u2019() -]{0,60}?,?\s"
+    r"(?:Inc|Incorporated|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|GmbH|AG|SE|S\.A|N\.V|B\.V)\.?",
+    re.IGNORECASE,
+)
+
 
 def name_profile(text: str, links: Sequence[str] = ()) -> tuple[tuple[str, float], ...]:
     """Names and addresses a text uses most, each with its share among its own kind, sorted by name.
@@ -157,13 +163,22 @@ def _kind(words: str) -> str:
 
 
 def stated_organisation(text: str) -> str | None:
-    r"""Who issued a document, where a field or the cover of a filing says so.
+    r"""Who issued a document, where a field, the cover of a filing or a letterhead says so.
+
+    A letterhead is the one name with a legal form that stands alone in a line or a table cell at the
+    beginning; a text that begins with two of them, as a contract does, is issued by neither.
 
     >>> stated_organisation("Apple Inc.\n\n(Exact name of Registrant as specified in its charter)")
     'Apple Inc.'
     """
     match = _REGISTRANT.search(text[:8_000]) or _ORGANISATION_FIELD.search(text[:3_000])
     if match is None:
-        return None
+        return _letterhead(text[:3_000])
     name = " ".join(match["name"].strip(" _*:|\n\t").split())
     return name or None
+
+
+def _letterhead(beginning: str) -> str | None:
+    cells = (" ".join(cell.strip(" _*#").split()) for line in beginning.splitlines() for cell in line.split("|"))
+    names = {cell.casefold(): cell for cell in cells if _LEGAL_NAME.fullmatch(cell)}
+    return next(iter(names.values())) if len(names) == 1 else None

@@ -3,7 +3,7 @@
 -- adds generation, groups and state), with every filter applied before ranking. {table} is a serving table.
 WITH nearest AS MATERIALIZED (
     SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-           token_count, text, text_sha256, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
+           token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
            environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
            version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
            embedding, embedding <=> :vector AS distance
@@ -27,7 +27,7 @@ ORDER BY distance, fragment_id;
 -- Fragments of one corpus that share the most telling words with a query, by BM25. The function applies permissions,
 -- generation, state, validity and filters before ranking; row-level security is applied to its rows once more.
 SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
+       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
        environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
        version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
        embedding, embedding <=> :vector AS distance, bm25
@@ -40,7 +40,7 @@ ORDER BY bm25 DESC, fragment_id COLLATE "C";
 -- name: nearest_of_state
 -- For explanations, past permissions: fragments of one generation nearest to a vector, in one state. {table} is a serving table.
 SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
+       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
        environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
        version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
        embedding, embedding <=> :vector AS distance
@@ -56,7 +56,7 @@ LIMIT :fetch_limit;
 -- For explanations, past permissions: the fragment of each named document that is nearest to a vector. {table} is a serving table.
 SELECT DISTINCT ON (document_id)
        fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
+       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
        environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
        version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
        embedding, embedding <=> :vector AS distance

@@ -177,10 +177,13 @@ def test_each_stage_reports_its_counts(database: Database, serve, served):
             reader, [target], Question(SearchRequest(query="q", as_of=AS_OF), {SPACE: near}, AS_OF), trace
         )
     assert [(stage.stage, stage.counts) for stage in trace.stages] == [
-        ("candidates", {"corpora": 1, "fragments": 3}),
+        ("dense", {"corpora": 1, "fragments": 3}),
+        ("sparse", {"corpora": 1, "fragments": 0}),
+        ("fusion", {"documents": 3, "fragments": 3, "found_both_ways": 0}),
         ("acceptance", {"accepted": 2, "below_score": 1}),
-        ("merge", {"corpora": 1, "documents": 2, "fragments": 2}),
-        ("diversity", {"selected": 1, "identical": 0, "near_copies": 1, "outranked": 0}),
+        ("diversity", {"selected": 1, "identical": 0, "near_copies": 1, "same_source": 0, "outranked": 0}),
         ("parents", {"parents": 1}),
+        ("budget", {"kept": 1, "left_out": 0, "tokens": 10}),
+        ("sufficiency", {"sufficient": 1}),
     ]
-    assert ranking.parents == {"c/a.md::p0001": "# Section\n\n"}
+    assert ranking.sections == {"c/a.md::p0001": "# Section\n\n"}

@@ -41,6 +41,13 @@ def test_the_organisation_of_a_field() -> None:
     assert stated_organisation("Nothing said.") is None
 
 
+def test_the_issuer_of_a_letterhead_is_the_one_legal_name_that_stands_alone() -> None:
+    cover = "FORM 10-Q\nFile Number 001\nHARBOUR CORPORATION\nWASHINGTON |  | 91-1144442\nHarbour Corporation | x"
+    assert stated_organisation(cover) == "Harbour Corporation"
+    assert stated_organisation("Contract between\n\nHarbour Ltd.\n\nand\n\nBluewater, Inc.") is None
+    assert stated_organisation("We work with Harbour Ltd. since 2020.") is None
+
+
 class TestRandomNames:
     """Files whose names tell nothing."""
 
