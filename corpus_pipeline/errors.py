@@ -26,6 +26,7 @@ Tree::
     │   └── PublicationRefusedError   the verdicts do not allow publication
     ├── SearchError               a query cannot be run as it was asked
     │   └── NothingPublishedError     no generation of the asked corpora is published
+    ├── PurgeRefusedError         a document is not known, or still in use, and cannot be purged
     ├── AuditError                a signed result of a conversion audit cannot be kept
     ├── EvidenceError             an evidence pack cannot be made, found or trusted
     ├── PublicationHeldError      the corpus was rolled back and waits for `resume`
@@ -59,6 +60,7 @@ __all__ = [
     "NothingPublishedError",
     "PublicationHeldError",
     "PublicationRefusedError",
+    "PurgeRefusedError",
     "RegistryError",
     "SchemaDriftError",
     "SearchError",
@@ -225,6 +227,10 @@ class PublicationHeldError(CorpusPipelineError):
 
 class UnknownCorpusError(CorpusPipelineError):
     """A corpus slug that the registry does not have."""
+
+
+class PurgeRefusedError(CorpusPipelineError):
+    """A document cannot be purged: it is not known, or still in use."""
 
 
 class AuditError(CorpusPipelineError):

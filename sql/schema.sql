@@ -36,25 +36,30 @@ CREATE FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus te
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET work_mem TO '64MB'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     AS $_$
 DECLARE
     k1 CONSTANT double precision := 1.5;
     b CONSTANT double precision := 0.75;
     levels CONSTANT integer := 16;
     buckets CONSTANT bigint := 62500000;
+    -- Keys of a term: number k says that it occurs at least so often, and then at most so often as the next one tells.
+    most_of_key CONSTANT integer[] := ARRAY[1, 2, 4, 8, 16];
     fragments double precision;
     mean_terms double precision;
+    least_norm double precision;
     day CONSTANT date := serving.as_of_date();
     visible text;
-    score text;
-    known integer[];
-    weights double precision[];
+    keys integer[];
+    bounds double precision[];
     frequencies integer[];
-    needed integer;
-    seen integer := 0;
-    rest double precision;
-    found_ids text[];
-    found_scores double precision[];
+    after double precision[];
+    highest integer;
+    upper_bound text;
+    score text;
+    search text;
+    first_keys integer := 1;
+    threshold double precision;
 BEGIN
     -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
     -- an error must not tell that a row exists.
@@ -63,84 +68,108 @@ BEGIN
         RAISE EXCEPTION 'the filter attributes must be an object' USING ERRCODE = 'invalid_parameter_value';
     END IF;
 
-    SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0)
-    INTO fragments, mean_terms
+    SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0),
+           k1 * (1 - b + b * g.lexical_shortest * g.lexical_fragments / nullif(g.lexical_terms, 0)::double precision)
+    INTO fragments, mean_terms, least_norm
     FROM corpus.generations g
     WHERE g.corpus = of_corpus AND g.generation = of_generation;
 
-    SELECT array_agg(t.term ORDER BY t.weight DESC, t.term), array_agg(t.weight ORDER BY t.weight DESC, t.term),
-           array_agg(t.fragment_count ORDER BY t.weight DESC, t.term)
-    INTO known, weights, frequencies
-    FROM (
-        SELECT s.term, s.fragment_count,
-               count(*) * ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
+    -- Each key with the most that it can add to a score, and the vectors of the query: one for each number of
+    -- occurrences, whose inner product is the weight of the terms that occur so many times, and one for the bound.
+    WITH weighed AS (
+        SELECT s.term, count(*) * ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
         FROM unnest(query_terms) AS given (term)
         JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term
              AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
         GROUP BY s.term, s.fragment_count
-    ) t;
-    IF known IS NULL OR mean_terms IS NULL OR coalesce(most, 0) < 1 THEN
+    ), known AS (
+        SELECT w.term, w.weight, k.number, s.term AS key, s.fragment_count,
+               w.weight * (most_of_key[k.number] / (most_of_key[k.number] + least_norm)
+                           - coalesce(most_of_key[k.number - 1] / (most_of_key[k.number - 1] + least_norm), 0)) AS bound
+        FROM weighed w
+        CROSS JOIN generate_subscripts(most_of_key, 1) AS k (number)
+        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = w.term + (k.number - 1) * buckets
+             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
+    ), reached AS (
+        SELECT k.term, k.weight, l.level, (levels - l.level) * buckets + k.term + 1 AS place
+        FROM known k
+        JOIN LATERAL generate_series(coalesce(most_of_key[k.number - 1], 0) + 1, most_of_key[k.number]) AS l (level) ON true
+    ), asked AS (
+        SELECT r.level, format('{%s}/%s', string_agg(format('%s:%s', r.place, r.weight), ','), levels * buckets) AS vector
+        FROM reached r GROUP BY r.level
+    )
+    SELECT k.keys, k.bounds, k.frequencies, a.score, a.highest, u.vector
+    INTO keys, bounds, frequencies, score, highest, upper_bound
+    FROM (
+        SELECT array_agg(o.key ORDER BY o.bound DESC, o.key) AS keys, array_agg(o.bound ORDER BY o.bound DESC, o.key) AS bounds,
+               array_agg(o.fragment_count ORDER BY o.bound DESC, o.key) AS frequencies
+        FROM known o
+    ) k, (
+        -- Few fragments have any term so often: the last of their keys tells.
+        SELECT max(level) AS highest, string_agg(
+            format(CASE WHEN level = 1 THEN '%2$s' ELSE 'CASE WHEN f.terms[cardinality(f.terms)] >= %1$s THEN %2$s ELSE 0 END' END,
+                   (SELECT min(k.number) - 1 FROM generate_subscripts(most_of_key, 1) AS k (number)
+                    WHERE most_of_key[k.number] >= level) * buckets,
+                   format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -level, level, vector)),
+            ' + ' ORDER BY level) AS score
+        FROM asked
+    ) a, (
+        SELECT format('{%s}/%s', string_agg(format('%s:%s', place, weight * level / (level + least_norm)), ','),
+                      levels * buckets) AS vector
+        FROM reached
+    ) u;
+    IF keys IS NULL OR mean_terms IS NULL OR coalesce(most, 0) < 1 THEN
         RETURN;
     END IF;
+    SELECT array_agg((SELECT coalesce(sum(e), 0) FROM unnest(bounds[k + 1:]) AS e) ORDER BY k) INTO after
+    FROM generate_subscripts(bounds, 1) AS k;
 
     -- What a reader may see is what the policy of the table says, word for word.
     SELECT pg_get_expr(p.polqual, p.polrelid) INTO STRICT visible
     FROM pg_policy p
     WHERE p.polrelid = format('serving.%I', of_table)::regclass AND p.polname = rule;
 
-    -- The inner product at one level is the weight of the query's terms that occur so many times.
-    SELECT string_agg(
-        format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -l.level, l.level, l.query),
-        ' + ' ORDER BY l.level)
-    INTO score
-    FROM (
-        SELECT level, format('{%s}/%s', string_agg(format('%s:%s', (levels - level) * buckets + w.term + 1, w.weight), ','),
-                             levels * buckets) AS query
-        FROM generate_series(1, levels) AS level, unnest(known, weights) AS w (term, weight)
-        GROUP BY level
-    ) l;
+    search := format(
+        'SELECT f.fragment_id, %s AS bm25
+         FROM serving.%I AS f, LATERAL (SELECT %s + %s * f.term_count AS norm OFFSET 0) AS n
+         WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
+           AND %%s AND (%s)
+           AND (f.valid_from IS NULL OR f.valid_from <= %L)
+           AND (f.valid_until IS NULL OR f.valid_until >= %L)
+           AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
+                                      f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)',
+        replace(score, '%', '%%'), of_table, k1 * (1 - b), k1 * b / mean_terms, of_corpus, replace(visible, '%', '%%'), day, day,
+        replace(coalesce(filters, '{}')::text, '%', '%%'));
 
-    -- MaxScore (Turtle and Flood 1995): rare terms first. A fragment without any of the terms taken so far scores
-    -- less than the others could add up to; once that is below the last of the best, nothing is missing.
-    needed := 1;
-    WHILE needed < cardinality(known)
-        AND (SELECT sum(f) FROM unnest(frequencies[:needed]) AS f) < 20 * most LOOP
-        needed := needed + 1;
+    -- MaxScore (Turtle and Flood 1995). Some fragments with the most telling keys, whichever, give a score that the
+    -- last of the best has at least.
+    WHILE first_keys < cardinality(keys)
+        AND (SELECT sum(f) FROM unnest(frequencies[:first_keys]) AS f) < 20 * most LOOP
+        first_keys := first_keys + 1;
     END LOOP;
-    LOOP
-        seen := needed;
-        EXECUTE format(
-            'SELECT array_agg(best.fragment_id ORDER BY best.bm25 DESC, best.fragment_id COLLATE "C"),
-                    array_agg(best.bm25 ORDER BY best.bm25 DESC, best.fragment_id COLLATE "C")
-             FROM (
-                 SELECT f.fragment_id, %s AS bm25
-                 FROM serving.%I AS f, LATERAL (SELECT $1 + $2 * f.term_count AS norm OFFSET 0) AS n
-                 WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
-                   AND f.terms && %L::integer[] AND (%s)
-                   AND (f.valid_from IS NULL OR f.valid_from <= $3)
-                   AND (f.valid_until IS NULL OR f.valid_until >= $3)
-                   AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
-                                              f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)
-                 ORDER BY bm25 DESC, f.fragment_id COLLATE "C"
-                 LIMIT %s
-             ) AS best',
-            score, of_table, of_corpus, known[:needed], visible, coalesce(filters, '{}'), most)
-        INTO found_ids, found_scores
-        USING k1 * (1 - b), k1 * b / mean_terms, day;
-        EXIT WHEN needed = cardinality(known);
-        -- The most that the terms left out can add: all at the highest level in the shortest text.
-        IF cardinality(found_ids) = most THEN
-            WHILE needed < cardinality(known) LOOP
-                SELECT sum(w) * levels / (levels + k1 * (1 - b)) INTO rest FROM unnest(weights[needed + 1:]) AS w;
-                EXIT WHEN rest < found_scores[most];
-                needed := needed + 1;
-            END LOOP;
-        ELSE
-            needed := cardinality(known);
-        END IF;
-        EXIT WHEN needed = seen;
-    END LOOP;
-    RETURN QUERY SELECT * FROM unnest(found_ids, found_scores);
+    EXECUTE format('SELECT bm25 FROM (%s LIMIT %s) AS some ORDER BY bm25 DESC OFFSET %s LIMIT 1',
+                   format(search, format('f.terms && %L::integer[]', keys[:first_keys])), 40 * most, most - 1)
+    INTO threshold;
+    -- Products are computed in single precision.
+    threshold := coalesce(threshold * (1 - 1e-4), 0);
+
+    -- Whatever reaches it has keys that add up to as much: one that does so alone, or one with another of those after it.
+    RETURN QUERY EXECUTE format(
+        '%s ORDER BY bm25 DESC, f.fragment_id COLLATE "C" LIMIT %s',
+        format(search, (
+            SELECT format('(%s) AND (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels) <= %s',
+                          string_agg(c.condition, ' OR '), upper_bound, -threshold)
+            FROM (
+                SELECT format('f.terms && %L::integer[]', array_agg(keys[k])) AS condition
+                FROM generate_subscripts(keys, 1) AS k WHERE bounds[k] >= threshold HAVING count(*) > 0
+                UNION ALL
+                SELECT format('f.terms @> ARRAY[%s] AND f.terms && %L::integer[]', keys[k], array_agg(keys[l]))
+                FROM generate_subscripts(keys, 1) AS k
+                JOIN generate_subscripts(keys, 1) AS l ON l > k AND bounds[k] + bounds[l] + after[l] >= threshold
+                WHERE bounds[k] < threshold
+                GROUP BY k
+            ) c)),
+        most);
 END
 $_$;
 
@@ -349,6 +378,8 @@ CREATE TABLE corpus.analysed_texts (
 );
 
 COMMENT ON TABLE corpus.analysed_texts IS 'Terms of each text, once for each analyser, shared by all corpora and generations: a cache. No word is kept, only its number.';
+
+COMMENT ON COLUMN corpus.analysed_texts.terms IS 'Its distinct terms, ascending; then term + 62500000 k for those that occur at least 2, 3, 5, 9 times (k = 1, 2, 3, 4).';
 
 COMMENT ON COLUMN corpus.analysed_texts.term_levels IS 'A 1 at (16 - n) * 62500000 + term for each term that occurs n times (16 stands for more): the frequent ones first.';
 
@@ -739,6 +770,7 @@ CREATE TABLE corpus.generations (
     analyser jsonb,
     lexical_fragments integer,
     lexical_terms bigint,
+    lexical_shortest integer,
     CONSTRAINT generations_generation_check CHECK ((generation > 0)),
     CONSTRAINT generations_status_check CHECK ((status = ANY (ARRAY['staged'::text, 'published'::text, 'superseded'::text, 'rolled_back'::text, 'abandoned'::text])))
 );
@@ -752,6 +784,8 @@ COMMENT ON COLUMN corpus.generations.rows_removed_at IS 'Set when retention or a
 COMMENT ON COLUMN corpus.generations.analyser IS 'What words are made of in this generation; NULL for one that was staged before there was lexical ranking.';
 
 COMMENT ON COLUMN corpus.generations.lexical_fragments IS 'Its current fragments; with lexical_terms the mean length that BM25 asks for.';
+
+COMMENT ON COLUMN corpus.generations.lexical_shortest IS 'Terms of the shortest of them, for bounds of scores.';
 
 CREATE TABLE corpus.lsh_bands (
     band_key bigint NOT NULL,
@@ -769,10 +803,10 @@ CREATE TABLE corpus.publication_log (
     who text NOT NULL,
     reason text NOT NULL,
     logged_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT publication_log_action_check CHECK ((action = ANY (ARRAY['publish'::text, 'rollback'::text, 'resume'::text])))
+    CONSTRAINT publication_log_action_check CHECK ((action = ANY (ARRAY['publish'::text, 'rollback'::text, 'resume'::text, 'repair'::text, 'purge'::text])))
 );
 
-COMMENT ON TABLE corpus.publication_log IS 'Every move of the pointer and every lifted hold.';
+COMMENT ON TABLE corpus.publication_log IS 'Every move of the pointer, every lifted hold, and every change to the rows of a published generation.';
 
 ALTER TABLE corpus.publication_log ALTER COLUMN entry_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME corpus.publication_log_entry_id_seq
@@ -794,6 +828,25 @@ CREATE TABLE corpus.published_documents (
 );
 
 COMMENT ON TABLE corpus.published_documents IS 'Documents of each published generation, for what other corpora may know of it: written with the pointer.';
+
+CREATE TABLE corpus.purged_files (
+    file_sha256 text NOT NULL,
+    purge_id text NOT NULL
+);
+
+COMMENT ON TABLE corpus.purged_files IS 'Files that the inventory leaves out, wherever they turn up.';
+
+CREATE TABLE corpus.purges (
+    purge_id text NOT NULL,
+    reason text NOT NULL,
+    purged_by text NOT NULL,
+    purged_at timestamp with time zone DEFAULT now() NOT NULL,
+    receipt jsonb NOT NULL
+);
+
+COMMENT ON TABLE corpus.purges IS 'What was removed for good, when, by whom and why. A receipt has numbers and hashes only; a row is never changed.';
+
+COMMENT ON COLUMN corpus.purges.purge_id IS 'The beginning of the SHA-256 of the receipt.';
 
 CREATE TABLE corpus.quarantine (
     corpus text NOT NULL,
@@ -1108,6 +1161,12 @@ ALTER TABLE ONLY corpus.publication_log
 ALTER TABLE ONLY corpus.published_documents
     ADD CONSTRAINT published_documents_pkey PRIMARY KEY (corpus, document_id);
 
+ALTER TABLE ONLY corpus.purged_files
+    ADD CONSTRAINT purged_files_pkey PRIMARY KEY (file_sha256);
+
+ALTER TABLE ONLY corpus.purges
+    ADD CONSTRAINT purges_pkey PRIMARY KEY (purge_id);
+
 ALTER TABLE ONLY corpus.quarantine
     ADD CONSTRAINT quarantine_pkey PRIMARY KEY (corpus, document_id);
 
@@ -1208,6 +1267,9 @@ ALTER TABLE ONLY corpus.fragments
 
 ALTER TABLE ONLY corpus.parents
     ADD CONSTRAINT parents_document_id_fkey FOREIGN KEY (document_id) REFERENCES corpus.chunked_documents(document_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY corpus.purged_files
+    ADD CONSTRAINT purged_files_purge_id_fkey FOREIGN KEY (purge_id) REFERENCES corpus.purges(purge_id);
 
 ALTER TABLE ONLY serving.publications
     ADD CONSTRAINT publications_corpus_generation_fkey FOREIGN KEY (corpus, generation) REFERENCES corpus.generations(corpus, generation);
@@ -1329,6 +1391,10 @@ GRANT ALL ON TABLE corpus.publication_log TO corpus_writer;
 GRANT ALL ON SEQUENCE corpus.publication_log_entry_id_seq TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.published_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.purged_files TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.purges TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.quarantine TO corpus_writer;
 

@@ -15,6 +15,7 @@ from corpus_pipeline.cli import (
     publication,
     review,
     search,
+    trust,
 )
 from corpus_pipeline.cli.app import app, main
 
@@ -31,4 +32,5 @@ __all__ = [
     "publication",
     "review",
     "search",
+    "trust",
 ]

@@ -13,6 +13,7 @@ from corpus_pipeline.deduplication.parameters import (
     recall_curve,
 )
 from corpus_pipeline.deduplication.repository import cluster_sizes, duplicate_clusters, duplicate_edges
+from corpus_pipeline.deduplication.signature_store import delete_abandoned_signatures
 from corpus_pipeline.deduplication.stage import cluster_corpus
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "comparison_parameters",
     "containment_recall",
     "cross_corpus_edges",
+    "delete_abandoned_signatures",
     "duplicate_clusters",
     "duplicate_edges",
     "normalised_sha256",

@@ -66,11 +66,16 @@ class DocumentState:
 
 @dataclass(frozen=True)
 class StoredPack:
-    """A pack with who kept it, and when."""
+    """A pack with who kept it, and when.
+
+    Attributes:
+        pack_id: The id it is kept under; that of ``pack``, unless the row was changed.
+    """
 
     pack: EvidencePack
     created_by: str
     created_at: datetime
+    pack_id: str
 
 
 def cited_rows(reader: Connection, publication: Publication, fragment_ids: Sequence[str]) -> dict[str, CitedRow]:
@@ -130,13 +135,13 @@ def stored(connection: Connection, pack_id: str) -> StoredPack | None:
     return _stored(row) if row else None
 
 
-def packs(connection: Connection, corpus: str | None = None, most: int = 100) -> list[StoredPack]:
-    """Packs that cite a corpus, or all, newest first."""
+def packs(connection: Connection, corpus: str | None = None, most: int | None = 100) -> list[StoredPack]:
+    """Packs that cite a corpus, or all, newest first; at most so many."""
     return [_stored(row) for row in load_queries("evidence").packs(connection, corpus=corpus, most=most)]
 
 
 def _stored(row: dict[str, Any]) -> StoredPack:
-    return StoredPack(EvidencePack.model_validate(row["content"]), row["created_by"], row["created_at"])
+    return StoredPack(EvidencePack.model_validate(row["content"]), row["created_by"], row["created_at"], row["pack_id"])
 
 
 def _on_table(

@@ -24,6 +24,7 @@ __all__ = [
     "DOCUMENT_COLUMNS",
     "FRAGMENT_COLUMNS",
     "PARENT_COLUMNS",
+    "SHARED_BY_PARENTS",
     "Column",
     "DocumentPart",
     "document_part",
@@ -32,6 +33,7 @@ __all__ = [
     "generation_root",
     "neighbour_corpora",
     "parent_digest",
+    "part_of_values",
 ]
 
 ROOT_FORMAT = "corpus_pipeline generation 2"
@@ -122,7 +124,8 @@ PARENT_COLUMNS = (
 )
 """All columns of serving.parents but the digest and the generations."""
 
-_SHARED_BY_PARENTS = tuple(column.name for column in PARENT_COLUMNS[:6])
+SHARED_BY_PARENTS = tuple(column.name for column in PARENT_COLUMNS[:6])
+"""What a parent's row has of its document, in the order of its digest."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class DocumentPart:
     @property
     def parent_head(self) -> str:
         """Beginning of the JSON array that the digest of a parent covers."""
-        return _head([self.values[name] for name in _SHARED_BY_PARENTS])
+        return _head([self.values[name] for name in SHARED_BY_PARENTS])
 
     @property
     def is_current(self) -> bool:
@@ -199,9 +202,19 @@ def document_part(document: Document, decision: VersionDecision | None) -> Docum
         "last_reviewed_at": metadata.last_reviewed_at,
         "attributes": {**metadata.attributes, **decision.facts},
     }
+    return part_of_values(values, document.converter_fingerprint)
+
+
+def part_of_values(values: dict[str, Any], converter_fingerprint: str) -> DocumentPart:
+    """The part with those values of :data:`DOCUMENT_COLUMNS`, such as a served row has them.
+
+    Args:
+        values: By name of the column.
+        converter_fingerprint: Of the conversion that made the document's text; the digest covers it.
+    """
     # Where the files lie is no content: the same corpus in another folder has the same root.
     content = {name: value for name, value in values.items() if name != LOCATION_COLUMN}
-    return DocumentPart(values, _digest([content, document.converter_fingerprint]))
+    return DocumentPart(values, _digest([content, converter_fingerprint]))
 
 
 def fragment_digest(part: DocumentPart, fragment: Fragment) -> str:

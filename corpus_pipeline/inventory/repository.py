@@ -21,6 +21,7 @@ __all__ = [
     "delete_containers",
     "delete_readings",
     "held_removals",
+    "purged_files",
     "read_containers",
     "read_holds",
     "read_readings",
@@ -93,6 +94,12 @@ def read_holds(connection: Connection, corpus: str) -> list[Hold]:
     """All holds of a corpus, approved ones included."""
     rows = load_queries("inventory").removal_holds(connection, corpus=corpus)
     return [Hold(row["document_id"], row["approved_by"]) for row in rows]
+
+
+def purged_files(connection: Connection, sha256s: Collection[str]) -> set[str]:
+    """Those of the hashes whose files were purged and are not taken in again."""
+    rows = load_queries("inventory").purged_files(connection, sha256s=sorted(sha256s))
+    return {row["file_sha256"] for row in rows}
 
 
 def removed_documents(connection: Connection, corpus: str, document_ids: Sequence[str]) -> set[str]:

@@ -82,13 +82,15 @@ def take_inventory(context: StageContext) -> StageResult:
         found, orphans = describe_files(
             context.spec, scan.listing, scan.documents, scan.sidecars, scan.manifest, scan.members
         )
+        purged = _purged(context, found)
+        found = {one: file for one, file in found.items() if one not in purged}
         approvals = {hold.document_id: hold.approved_by for hold in before.holds if hold.approved_by is not None}
         opened = {document_id(context.spec, path) for path in scan.members.archives}
         removals = guard_removals(before.files, found.keys() | opened, approvals, context.spec.gates.max_removed_ratio)
         after = dict(sorted((found | {one: before.files[one] for one in removals.held}).items()))
         changes = _changes(context, before, after, removals, approvals)
         _note(context, scan, removals, orphans)
-        counts = _counts(scan, after, changes, removals, orphans)
+        counts = _counts(scan, after, changes, removals, orphans) | {"purged": len(purged)}
         with run.commit(output_sha256=_output_sha256(context.spec, after), counts=counts) as connection:
             repository.write_inventory(
                 connection,
@@ -101,8 +103,9 @@ def take_inventory(context: StageContext) -> StageResult:
                 run_id=context.run_id,
             )
             forgotten = _forgotten(before, scan, removals)
-            repository.delete_readings(connection, corpus, before.readings.keys() & forgotten)
-            repository.delete_containers(connection, corpus, before.containers.keys() & forgotten)
+            left_out = {path for file in purged.values() for path in (file.relative_path, file.container)}
+            repository.delete_readings(connection, corpus, (before.readings.keys() & forgotten) | left_out)
+            repository.delete_containers(connection, corpus, (before.containers.keys() & forgotten) | left_out)
     return run.result
 
 
@@ -191,6 +194,16 @@ def _changes(
         returned = repository.removed_documents(connection, context.spec.slug, new) if new else set()
     reappeared = {hold.document_id for hold in before.holds} - set(removals.held) - set(removals.removed)
     return find_changes(before.files, after, restored=returned | reappeared, approvals=approvals)
+
+
+def _purged(context: StageContext, found: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
+    """Files among those found that were purged for good; what was read of them now is not kept either."""
+    with context.database.connection() as connection:
+        hashes = repository.purged_files(connection, {file.sha256 for file in found.values()})
+    purged = {one: file for one, file in found.items() if file.sha256 in hashes}
+    if purged:
+        context.progress.note(f"{len(purged)} files were purged and are left out")
+    return purged
 
 
 def _note(context: StageContext, scan: _Scan, removals: Removals, orphans: Iterable[str]) -> None:

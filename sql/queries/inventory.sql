@@ -133,3 +133,7 @@ FROM corpus.source_files
 WHERE corpus = :corpus
   AND refusal <> ''
   AND (:document_ids::text[] IS NULL OR document_id = ANY(:document_ids::text[]));
+
+-- name: purged_files
+-- Which of these files were purged and are not taken in again.
+SELECT file_sha256 FROM corpus.purged_files WHERE file_sha256 = ANY(:sha256s);
