@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from corpus_pipeline.errors import Fault, GoldenQueriesError
+from corpus_pipeline.evaluation.passage import Passage
 from corpus_pipeline.records import Record, canonical_json, sha256_hex
 from corpus_pipeline.retrieval import SearchFilters
 
@@ -35,8 +36,15 @@ class GoldenQuery(Record):
 
     Attributes:
         expected_sources: Relative paths of documents, all of which should be among the accepted;
-            without any, the query only watches its forbidden sources.
+            without any, the query only watches what it forbids.
         forbidden_sources: Relative paths of documents that must never be accepted.
+        expected_passages: What a reader must be shown, in an accepted fragment or the section
+            around it; their documents are expected too.
+        forbidden_passages: What a reader must never be shown.
+        conflicting_sources: Documents that say something else about the same: none may rank above
+            every expected one.
+        required_metadata: Keys of the metadata (``attributes.x`` for a free one) that every accepted
+            fragment must have; a list must contain the value.
         groups: Groups of the asking reader; the corpus's own access groups when absent.
         should_match: False for a question the corpus must not answer.
         review_status: ``rejected`` queries are kept in the file but not asked.
@@ -47,6 +55,10 @@ class GoldenQuery(Record):
     query: Annotated[str, Field(min_length=1, max_length=10_000)]
     expected_sources: tuple[RelativePath, ...] = ()
     forbidden_sources: tuple[RelativePath, ...] = ()
+    expected_passages: tuple[Passage, ...] = ()
+    forbidden_passages: tuple[Passage, ...] = ()
+    conflicting_sources: tuple[RelativePath, ...] = ()
+    required_metadata: dict[str, str | int | float | bool] = Field(default_factory=dict)
     groups: tuple[str, ...] | None = None
     filters: SearchFilters = SearchFilters()
     should_match: bool = True
@@ -60,19 +72,38 @@ class GoldenQuery(Record):
     def _agrees_with_itself(self) -> Self:
         if not self.query.strip():
             raise ValueError("query: expected a question, found blanks")
-        if self.should_match and not self.expected_sources and not self.forbidden_sources:
+        forbids = self.forbidden_sources or self.forbidden_passages
+        if self.should_match and not self.expected and not forbids:
             raise ValueError(
                 "expected_sources: expected at least one path, found none; set should_match to false "
                 "if the corpus must not answer this, or name what must not be returned in forbidden_sources"
             )
-        if not self.should_match and self.expected_sources:
+        if not self.should_match and self.expected:
             raise ValueError("expected_sources: expected none because should_match is false")
-        both = sorted(set(self.expected_sources) & set(self.forbidden_sources))
-        if both:
-            raise ValueError(f"forbidden_sources: {both[0]!r} is expected and forbidden at once")
+        if self.category == "expected_empty" and self.should_match:
+            raise ValueError("should_match: expected false because the category is expected_empty")
+        for key in ("forbidden_sources", "conflicting_sources"):
+            both = sorted(set(self.expected) & set(getattr(self, key)))
+            if both:
+                raise ValueError(f"{key}: {both[0]!r} is expected and {key.partition('_')[0]} at once")
         if self.review_status == "reviewed" and not self.reviewer:
             raise ValueError("reviewer: expected a name because review_status is reviewed")
         return self
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """Relative paths of all expected documents, those of expected passages included."""
+        return tuple(dict.fromkeys((*self.expected_sources, *(passage.source for passage in self.expected_passages))))
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Expected and forbidden passages."""
+        return (*self.expected_passages, *self.forbidden_passages)
+
+    @property
+    def forbids(self) -> bool:
+        """Whether anything must not be returned."""
+        return bool(self.forbidden_sources or self.forbidden_passages)
 
     @property
     def domain_name(self) -> str:
@@ -155,6 +186,13 @@ def _parse_line(file: str, number: int, line: str) -> GoldenQuery | list[Fault]:
         return [_as_fault(file, number, found) for found in error.errors(include_url=False, include_input=False)]
 
 
+_KEYS_BELOW = {
+    "filters": SearchFilters.model_fields,
+    "expected_passages": Passage.model_fields,
+    "forbidden_passages": Passage.model_fields,
+}
+
+
 class _RepeatedKeyError(ValueError):
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -177,7 +215,7 @@ def _as_fault(file: str, number: int, found: Any) -> Fault:
         return Fault(file, number, key, message)
     key = ".".join(location) or "line"
     if found["type"] == "extra_forbidden":
-        known = SearchFilters.model_fields if location[:1] == ("filters",) else GoldenQuery.model_fields
+        known = _KEYS_BELOW.get(location[0], GoldenQuery.model_fields)
         close = get_close_matches(location[-1], known, n=1)
         advice = f"; did you mean {close[0]!r}?" if close else f"; expected one of {', '.join(known)}"
         return Fault(file, number, key, f"unknown key{advice}")

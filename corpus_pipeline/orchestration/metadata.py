@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dagster import MetadataValue
 
 from corpus_pipeline.deduplication import cluster_sizes, comparison_parameters, containment_recall, recall_curve
+from corpus_pipeline.evaluation import TREND_FIGURES, latest_evaluation, trend
 from corpus_pipeline.records import ExclusionReason, Stage
 from corpus_pipeline.store import StageContext, StageResult, Verdict
 from corpus_pipeline.versions import version_conflicts, version_decisions
@@ -17,6 +18,7 @@ __all__ = [
     "check_description",
     "check_metadata",
     "duplicates_metadata",
+    "evaluation_metadata",
     "stage_details",
     "stage_metadata",
     "versions_metadata",
@@ -44,6 +46,8 @@ def stage_details(context: StageContext, stage: Stage) -> dict[str, Any]:
     """What a person wants to see of a stage besides its counts; nothing for most."""
     if stage is Stage.NEAR_DUPLICATE_CLUSTERS:
         return duplicates_metadata(context)
+    if stage is Stage.RETRIEVAL_EVALUATION:
+        return evaluation_metadata(context)
     return versions_metadata(context) if stage is Stage.DOCUMENT_VERSIONS else {}
 
 
@@ -98,6 +102,39 @@ def versions_metadata(context: StageContext) -> dict[str, Any]:
     if found:
         metadata["conflicts"] = MetadataValue.md(_table(("conflict", "what", "line for corpora.yaml"), found))
     return metadata
+
+
+def evaluation_metadata(context: StageContext) -> dict[str, Any]:
+    """The figures by domain, what fell since the published generation, and the last generations side by side."""
+    with context.database.connection() as connection:
+        latest = latest_evaluation(connection, context.spec.slug)
+        points = trend(connection, context.spec.slug)
+    if latest is None:
+        return {}
+    names = [name.replace("_at_", "@").replace("_", " ") for name in TREND_FIGURES]
+    domains = [
+        (domain, figures["queries"], *(_figure(figures, name) for name in TREND_FIGURES))
+        for domain, figures in latest.metrics["domains"].items()
+    ]
+    generations = [
+        (point.generation, point.queries, *(_figure(point.figures, name) for name in TREND_FIGURES), point.hits,
+         _bar(point.figures.get("recall_at_5", 0.0) / 2))
+        for point in points
+    ]  # fmt: skip
+    metadata: dict[str, Any] = {
+        "domains": MetadataValue.md(_table(("domain", "queries", *names), domains)),
+        "trend": MetadataValue.md(
+            _table(("generation", "queries", *names, "forbidden, stale, unauthorised", "recall@5"), generations)
+        ),
+    }
+    if latest.comparison and latest.comparison.drops:
+        fell = [(drop.sentence,) for drop in latest.comparison.drops]
+        metadata["fell since the published generation"] = MetadataValue.md(_table(("what",), fell))
+    return metadata
+
+
+def _figure(figures: Mapping[str, float], name: str) -> str:
+    return f"{figures[name]:.3f}" if name in figures else ""
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

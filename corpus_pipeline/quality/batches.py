@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from corpus_pipeline import conversion, deduplication, embedding, evaluation, index, inventory, versions
+from corpus_pipeline import conversion, deduplication, embedding, index, inventory, versions
 from corpus_pipeline.chunking import token_counter
 from corpus_pipeline.errors import UpstreamMissingError
 from corpus_pipeline.quality import repository
 from corpus_pipeline.quality.conversions import Reading, read_conversions
+from corpus_pipeline.quality.evaluations import read_evaluation
 from corpus_pipeline.quality.rules import Batches
 from corpus_pipeline.records import DuplicateKind, Stage
 from corpus_pipeline.registry import CorpusSpec
@@ -135,38 +135,6 @@ def _index_generation(connection: Connection, spec: CorpusSpec) -> Reading:
     return [], corpus, {}
 
 
-def _retrieval_evaluation(connection: Connection, spec: CorpusSpec) -> Reading:
-    outcomes = evaluation.evaluation_results(connection, spec.slug)
-    counts = _counts(connection, spec, Stage.RETRIEVAL_EVALUATION)
-    rows = [
-        {"document_id": f"{outcome.query_id}: {outcome.query}", "failed": None if outcome.passed else _why(outcome)}
-        for outcome in outcomes
-    ]
-    answerable = any(outcome.should_match and outcome.expected for outcome in outcomes)
-    corpus = {
-        "queries": len(outcomes),
-        "recall_at_5": float(counts.get("recall_at_5", 1.0)) if answerable else 1.0,
-        "forbidden_hits": sum(len(outcome.forbidden_hits) for outcome in outcomes),
-        "stale_hits": sum(len(outcome.stale_hits) for outcome in outcomes),
-    }
-    named = {
-        "recall_at_5": [f"{outcome.query_id}: {outcome.query}" for outcome in outcomes if outcome.misses],
-        "no_forbidden_source": sorted({hit for outcome in outcomes for hit in outcome.forbidden_hits}),
-        "no_stale_source": sorted({hit for outcome in outcomes for hit in outcome.stale_hits}),
-    }
-    return rows, corpus, named
-
-
-def _why(outcome: evaluation.QueryOutcome) -> str:
-    parts = [f"{miss.document_id} {miss.miss_class.value.replace('_', ' ')} ({miss.detail})" for miss in outcome.misses]
-    parts += [f"forbidden {hit} was returned" for hit in outcome.forbidden_hits]
-    parts += [f"stale {hit} was returned" for hit in outcome.stale_hits]
-    if not parts and not outcome.should_match:
-        kinds = Counter(hit.document_id for hit in outcome.accepted)
-        parts = [f"expected nothing, got {document}" for document in kinds]
-    return "; ".join(parts) or outcome.reason
-
-
 def _published_corpus(connection: Connection, spec: CorpusSpec) -> Reading:
     published = index.publication(connection, spec.slug)
     staged = _counts(connection, spec, Stage.INDEX_GENERATION).get("root")
@@ -182,6 +150,6 @@ _READERS: dict[Stage, Callable[[Connection, CorpusSpec], Reading]] = {
     Stage.FRAGMENTS: _fragments,
     Stage.FRAGMENT_EMBEDDINGS: _fragment_embeddings,
     Stage.INDEX_GENERATION: _index_generation,
-    Stage.RETRIEVAL_EVALUATION: _retrieval_evaluation,
+    Stage.RETRIEVAL_EVALUATION: read_evaluation,
     Stage.PUBLISHED_CORPUS: _published_corpus,
 }

@@ -219,6 +219,22 @@ def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
             f"recall@5 of at least {gates.min_recall_at_5}",
             "See the queries below: a source is missing, stale, or outranked. Repair it, or the golden query.",
         ),
+        *_hits(spec),
+        *_kept_from_published(spec),
+        absent(
+            "each_query_answered",
+            "failed",
+            "warning",
+            "each golden query to be answered as expected",
+            "Look at what was found instead, beside each query.",
+        ),
+    )
+
+
+def _hits(spec: CorpusSpec) -> tuple[Rule, ...]:
+    """What no reader may ever be shown."""
+    gates = spec.gates
+    return (
         between(
             "no_forbidden_source",
             at_most("forbidden_hits", gates.max_forbidden_hits),
@@ -233,12 +249,57 @@ def _retrieval_evaluation(spec: CorpusSpec) -> tuple[Rule, ...]:
             f"at most {gates.max_stale_hits} answers from a document that is not current",
             "This is a fault of the index; report it with the queries below.",
         ),
-        absent(
-            "each_query_answered",
-            "failed",
+        between(
+            "no_unauthorised_source",
+            at_most("authorisation_hits", gates.max_authorisation_hits),
+            "critical",
+            f"at most {gates.max_authorisation_hits} answers from a document its reader may not see",
+            "Correct acl_groups of the documents below; where they are right, report it as a fault of the index.",
+        ),
+        between(
+            "metadata_as_required",
+            at_most("metadata_mismatches", gates.max_metadata_mismatches),
+            "critical",
+            f"at most {gates.max_metadata_mismatches} accepted fragments without the metadata their query requires",
+            "Correct the metadata of the documents below (sidecar, front matter or corpora.yaml).",
+        ),
+        between(
+            "authority_respected",
+            at_most("authority_violations", 0),
             "warning",
-            "each golden query to be answered as expected",
-            "Look at what was found instead, beside each query.",
+            "no document above a more authoritative one of its family, or above the one it conflicts with",
+            "Say which of them is current (supersedes), or correct the source_class of the documents below.",
+        ),
+    )
+
+
+def _kept_from_published(spec: CorpusSpec) -> tuple[Rule, ...]:
+    """What the generation must keep of the published one."""
+    gates = spec.gates
+    allowed = f"{gates.max_recall_drop:.2f}"
+    return (
+        between(
+            "recall_kept",
+            at_most("significant_drops", 0),
+            "critical",
+            f"recall of every domain to stay within {allowed} of the published generation",
+            "Repair what the miss classes name; where the drop is wanted, correct the queries or max_recall_drop.",
+        ),
+        between(
+            "recall_steady",
+            at_most("other_drops", 0),
+            "warning",
+            f"recall of every domain to stay within {allowed} of the published generation, also where few queries "
+            "leave chance open",
+            "Look at the queries; more golden queries for the domain would settle whether it is chance.",
+        ),
+        between(
+            "new_documents_on_topic",
+            at_most("off_topic_ratio", gates.max_off_topic_ratio),
+            "critical",
+            f"at most {gates.max_off_topic_ratio:.0%} of the documents to be new and unlike anything published",
+            f"See where they come from (source.include, source.exclude); if they belong to {spec.slug}, raise "
+            "gates.max_off_topic_ratio for this run.",
         ),
     )
 

@@ -219,6 +219,16 @@ class GateThresholds(Spec):
     min_recall_at_5: Ratio = 0.8
     max_forbidden_hits: Annotated[int, Field(ge=0)] = 0
     max_stale_hits: Annotated[int, Field(ge=0)] = 0
+    max_authorisation_hits: Annotated[int, Field(ge=0)] = 0
+    max_metadata_mismatches: Annotated[int, Field(ge=0)] = 0
+    max_recall_drop: Ratio = Field(
+        0.05,
+        description="Recall of any domain may fall by this from the published generation; beyond it a drop warns, "
+        "and blocks when it is significant.",
+    )
+    max_off_topic_ratio: Ratio = Field(
+        0.3, description="Blocks above this share of new documents unlike anything that is published."
+    )
 
 
 PRIMARY_CATEGORIES = (

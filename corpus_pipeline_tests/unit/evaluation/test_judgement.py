@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from corpus_pipeline.evaluation import GoldenQuery, MissClass
-from corpus_pipeline.evaluation.judgement import ChainFacts, judge, missed_documents, unknown_sources
+from corpus_pipeline.evaluation.facts import ChainFacts, unknown_sources
+from corpus_pipeline.evaluation.judgement import Found, judge, missed_documents
 from corpus_pipeline.records import ExclusionReason, Lifecycle, ServingState, VersionDecision
 from corpus_pipeline.retrieval import Candidate, KeptOutReason, Ranking, Reason
 from corpus_pipeline.retrieval.selection import Selection
@@ -43,33 +44,35 @@ def golden(**changes: object) -> GoldenQuery:
 
 def miss_of(known: ChainFacts, explained: Reason | None = None) -> tuple[MissClass, str]:
     given = {"c/a": explained} if explained else {}
-    (miss,) = judge(golden(), ranking(), given, known, AS_OF).misses
+    (miss,) = judge(golden(), Found(ranking(), given), known, AS_OF).misses
     return miss.miss_class, miss.detail
 
 
 def test_every_expected_document_must_be_accepted_to_pass():
     query = golden(expected_sources=["a", "b"])
     known = facts(decision("a"), decision("b"))
-    assert judge(query, ranking(candidate("a"), candidate("b")), {}, known, AS_OF).passed
+    assert judge(query, Found(ranking(candidate("a"), candidate("b"))), known, AS_OF).passed
     assert missed_documents(query, "c", ranking(candidate("a"))) == ["c/b"]
-    assert not judge(query, ranking(candidate("a")), {}, known, AS_OF).passed
+    assert not judge(query, Found(ranking(candidate("a"))), known, AS_OF).passed
 
 
 def test_two_fragments_of_a_document_are_one_rank():
-    found = judge(golden(), ranking(candidate("x"), candidate("x", 2), candidate("a")), {}, facts(decision("a")), AS_OF)
+    found = judge(
+        golden(), Found(ranking(candidate("x"), candidate("x", 2), candidate("a"))), facts(decision("a")), AS_OF
+    )
     assert found.ranked_documents == ("c/x", "c/a")
 
 
 def test_an_unanswerable_query_passes_only_when_nothing_is_accepted():
     query = golden(expected_sources=[], should_match=False)
-    assert judge(query, ranking(), {}, facts(), AS_OF).passed
-    assert not judge(query, ranking(candidate("a")), {}, facts(decision("a")), AS_OF).passed
+    assert judge(query, Found(ranking()), facts(), AS_OF).passed
+    assert not judge(query, Found(ranking(candidate("a"))), facts(decision("a")), AS_OF).passed
 
 
 def test_a_forbidden_hit_is_named_once_and_fails_the_query():
     query = golden(forbidden_sources=["old"])
     known = facts(decision("a"), decision("old"))
-    found = judge(query, ranking(candidate("a"), candidate("old"), candidate("old", 2)), {}, known, AS_OF)
+    found = judge(query, Found(ranking(candidate("a"), candidate("old"), candidate("old", 2))), known, AS_OF)
     assert (found.forbidden_hits, found.passed) == (("c/old",), False)
 
 
@@ -83,18 +86,18 @@ def test_a_forbidden_hit_is_named_once_and_fails_the_query():
     ],
 )
 def test_an_accepted_document_that_is_not_current_is_a_stale_hit(stale: VersionDecision):
-    found = judge(golden(), ranking(candidate("a")), {}, facts(stale), AS_OF)
+    found = judge(golden(), Found(ranking(candidate("a"))), facts(stale), AS_OF)
     assert (found.stale_hits, found.passed) == (("c/a",), False)
 
 
 def test_an_accepted_document_that_is_gone_is_a_stale_hit():
-    assert judge(golden(), ranking(candidate("a")), {}, facts(), AS_OF).stale_hits == ("c/a",)
-    assert judge(golden(), ranking(candidate("a")), {}, facts(inventory=("a",)), AS_OF).stale_hits == ("c/a",)
+    assert judge(golden(), Found(ranking(candidate("a"))), facts(), AS_OF).stale_hits == ("c/a",)
+    assert judge(golden(), Found(ranking(candidate("a"))), facts(inventory=("a",)), AS_OF).stale_hits == ("c/a",)
 
 
 def test_a_document_in_force_on_its_first_and_last_day_is_not_stale():
     current = decision("a", valid_from=AS_OF, valid_until=AS_OF)
-    assert judge(golden(), ranking(candidate("a")), {}, facts(current), AS_OF).stale_hits == ()
+    assert judge(golden(), Found(ranking(candidate("a"))), facts(current), AS_OF).stale_hits == ()
 
 
 def test_a_miss_is_blamed_on_the_first_stage_that_lost_the_document():

@@ -42,7 +42,18 @@ GOOD: dict[Stage, tuple[dict[str, Any], dict[str, Any]]] = {
     Stage.FRAGMENT_EMBEDDINGS: ({"dimensions": 1}, {"missing_vectors": 0, "norm_error": 1e-6}),
     Stage.INDEX_GENERATION: ({"rows_missing": 0, "ann_recall": 1.0}, {}),
     Stage.RETRIEVAL_EVALUATION: (
-        {"queries": 5, "recall_at_5": 1.0, "forbidden_hits": 0, "stale_hits": 0},
+        {
+            "queries": 5,
+            "recall_at_5": 1.0,
+            "forbidden_hits": 0,
+            "stale_hits": 0,
+            "authorisation_hits": 0,
+            "metadata_mismatches": 0,
+            "authority_violations": 0,
+            "significant_drops": 0,
+            "other_drops": 0,
+            "off_topic_ratio": 0.3,
+        },
         {"failed": None},
     ),
     Stage.PUBLISHED_CORPUS: ({"roots_differ": 0}, {}),
@@ -67,6 +78,12 @@ CORPUS_FAULTS = [
     (Stage.RETRIEVAL_EVALUATION, "recall_at_5", 0.79, "recall_at_5", "critical"),
     (Stage.RETRIEVAL_EVALUATION, "forbidden_hits", 1, "no_forbidden_source", "critical"),
     (Stage.RETRIEVAL_EVALUATION, "stale_hits", 1, "no_stale_source", "critical"),
+    (Stage.RETRIEVAL_EVALUATION, "authorisation_hits", 1, "no_unauthorised_source", "critical"),
+    (Stage.RETRIEVAL_EVALUATION, "metadata_mismatches", 1, "metadata_as_required", "critical"),
+    (Stage.RETRIEVAL_EVALUATION, "authority_violations", 1, "authority_respected", "warning"),
+    (Stage.RETRIEVAL_EVALUATION, "significant_drops", 1, "recall_kept", "critical"),
+    (Stage.RETRIEVAL_EVALUATION, "other_drops", 1, "recall_steady", "warning"),
+    (Stage.RETRIEVAL_EVALUATION, "off_topic_ratio", 0.31, "new_documents_on_topic", "critical"),
     (Stage.PUBLISHED_CORPUS, "roots_differ", 1, "published_is_staged", "critical"),
 ]
 DOCUMENT_FAULTS = [
