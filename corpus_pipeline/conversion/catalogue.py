@@ -14,7 +14,7 @@ from importlib import metadata
 from typing import Any
 
 from corpus_pipeline.conversion.file_format import FileFormat
-from corpus_pipeline.conversion.libreoffice_converter import libreoffice_version
+from corpus_pipeline.conversion.libreoffice import libreoffice_version
 from corpus_pipeline.conversion.pdf import PDF_ENGINE_VERSION
 from corpus_pipeline.conversion.pdf_models import weights_version
 from corpus_pipeline.conversion.source import Converter

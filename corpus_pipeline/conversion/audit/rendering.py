@@ -9,17 +9,15 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
-import subprocess
 import tempfile
 import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from corpus_pipeline.compute import die_with_parent
 from corpus_pipeline.conversion.decoding import clean_text, decode_text
 from corpus_pipeline.conversion.file_format import FileFormat
+from corpus_pipeline.conversion.libreoffice import libreoffice_program, saved_as
 from corpus_pipeline.conversion.source import ConversionInput
 from corpus_pipeline.records import Block, BlockKind, ConvertedDocument
 
@@ -109,29 +107,23 @@ def _data_url(image: Any) -> str:
 
 
 def _office_pages(source: ConversionInput) -> dict[str, Any]:
-    program = next((found for name in ("soffice", "libreoffice") if (found := shutil.which(name))), None)
-    with tempfile.TemporaryDirectory(prefix="rendering-") as name:
-        pdf = _office_pdf(program, source, Path(name)) if program else None
-        if pdf is not None:
-            return {**_pdf_pages(pdf, None), "note": "Drawn by LibreOffice; its pages need not be those of the author."}
-    note = "LibreOffice could not draw this file" if program else "LibreOffice is not installed"
-    return {"text": _raw_text(source.path), "note": f"{note}; this is the text of the container's parts."}
-
-
-def _office_pdf(program: str, source: ConversionInput, folder: Path) -> Path | None:
-    given = folder / f"document.{source.file_format.value}"
-    shutil.copyfile(source.path, given)
-    command = [program, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--norestore"]
-    command += ["--convert-to", "pdf", "--outdir", str(folder / "made"), str(given)]
-    try:
-        subprocess.run(  # noqa: S603 - a fixed program and options; the document has a name of ours
-            command, capture_output=True, check=False, cwd=folder, timeout=OFFICE_SECONDS, preexec_fn=die_with_parent,
-            env={"HOME": str(folder), "TMPDIR": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin"},
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    made = folder / "made" / "document.pdf"
-    return made if made.is_file() else None
+    program = libreoffice_program()
+    fault = "LibreOffice is not installed"
+    if program is not None:
+        with tempfile.TemporaryDirectory(prefix="rendering-") as name:
+            pdf, ended = saved_as(
+                "pdf",
+                source.path,
+                source.file_format.value,
+                Path(name),
+                program=program,
+                timeout_seconds=OFFICE_SECONDS,
+            )
+            if pdf is not None:
+                note = "Drawn by LibreOffice; its pages need not be those of the author."
+                return {**_pdf_pages(pdf, None), "note": note}
+        fault = f"LibreOffice could not draw this file ({ended})"
+    return {"text": _raw_text(source.path), "note": f"{fault}; this is the text of the container's parts."}
 
 
 def _raw_text(path: Path) -> str:
