@@ -101,9 +101,9 @@ _ORGANISATION_FIELD = re.compile(
 )
 
 _LEGAL_NAME = re.compile(
-    r"[A-Z\u00c0-\u00de][\w&.,'\u2019() -]{0,60}?,?\s"
-    r"(?:Inc|Incorporated|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|GmbH|AG|SE|S\.A|N\.V|B\.V)\.?",
-    re.IGNORECASE,
+    r"(?:[A-Z0-9\u00c0-\u00de&][\w.&'\u2019-]*,?\s){1,6}"
+    r"(?:Inc|INC|Incorporated|INCORPORATED|Corp|CORP|Corporation|CORPORATION|Ltd|LTD|Limited|LIMITED|LLC|LLP"
+    r"|PLC|Plc|plc|GmbH|AG|SE|S\.A|N\.V|B\.V)\.?"
 )
 
 

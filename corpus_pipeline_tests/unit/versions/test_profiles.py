@@ -46,6 +46,7 @@ def test_the_issuer_of_a_letterhead_is_the_one_legal_name_that_stands_alone() ->
     assert stated_organisation(cover) == "Harbour Corporation"
     assert stated_organisation("Contract between\n\nHarbour Ltd.\n\nand\n\nBluewater, Inc.") is None
     assert stated_organisation("We work with Harbour Ltd. since 2020.") is None
+    assert stated_organisation("the person responsible for its Limited") is None
 
 
 class TestRandomNames:
