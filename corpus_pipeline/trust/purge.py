@@ -35,15 +35,18 @@ __all__ = ["purge_documents"]
 
 _DOCUMENT_NAMES = tuple(column.name for column in DOCUMENT_COLUMNS)
 _FIRST = (
-    "evidence_packs", "evaluation_queries", "gate_verdicts", "version_conflicts", "version_relations",
-    "comparison_states", "duplicate_edges", "cross_corpus_edges", "duplicate_cluster_members", "fragment_marks",
-    "fragments", "parents", "chunked_documents", "compared_documents", "document_versions", "document_version_history",
-    "documents", "published_documents", "quarantine", "removal_holds", "source_files", "source_changes",
-    "source_readings", "container_readings", "conversions", "conversion_routes", "version_evidence", "text_profiles",
+    "purge_evidence_packs", "purge_evaluation_queries", "purge_gate_verdicts", "purge_version_conflicts",
+    "purge_version_relations", "purge_comparison_states", "purge_duplicate_edges", "purge_cross_corpus_edges",
+    "purge_duplicate_cluster_members", "purge_fragment_marks", "purge_fragments", "purge_parents",
+    "purge_chunked_documents", "purge_compared_documents", "purge_document_versions",
+    "purge_document_version_history", "purge_documents", "purge_published_documents", "purge_quarantine",
+    "purge_removal_holds", "purge_source_files", "purge_source_changes", "purge_source_readings",
+    "purge_container_readings", "purge_conversions", "purge_conversion_routes", "purge_version_evidence",
+    "purge_text_profiles",
 )  # fmt: skip
-"""Tables rows are removed from, in an order in which each condition still finds what it asks for."""
+"""Queries named after the table they remove rows from, in an order in which each still finds what it asks for."""
 
-_BY_TEXT = ("embeddings", "analysed_texts")
+_BY_TEXT = ("purge_embeddings", "purge_analysed_texts")
 _REDACTED = {
     "document_versions": "redact_versions",
     "document_version_history": "redact_version_history",
@@ -179,29 +182,19 @@ def _purge(
     allow_again: bool,
 ) -> PurgeReceipt:
     queries = load_queries("trust")
-    served = _union(tables)
     # A staged generation would be published under a root that its rows no longer have.
-    for known, is_published in changed:
-        if is_published:
-            clear_above(connection, known.corpus, known.generation)
+    published = {known.corpus: known.generation for known, is_published in changed if is_published}
+    for corpus, number in published.items():
+        clear_above(connection, corpus, number)
+    changed = [one for one in changed if one[0].generation <= published.get(one[0].corpus, one[0].generation)]
     intact = {
         (known.corpus, known.generation): root_of_served_rows(connection, known) == known.root_sha256
         for known, _ in changed
     }
-    connection.execute(completed("spare_files", served=served))
+    connection.execute(completed("spare_files", served=_union(tables)))
     queries.trace_conversions(connection)
-    hidden = int(queries.hidden_copies(connection)) if any(is_published for _, is_published in changed) else 0
-    removed = {table: int(getattr(queries, f"purge_{table}")(connection)) for table in _FIRST}
-    redacted = {table: int(getattr(queries, query)(connection)) for table, query in _REDACTED.items()}
-    for table in (*tables, PARENTS_TABLE):
-        name = f"serving.{table}"
-        removed[name] = connection.execute(completed("purge_served", table=qualified(table))).rowcount
-    for table in tables:
-        redacted[f"serving.{table}"] = _forget_sources(connection, table)
-    for table in _BY_TEXT:
-        removed[table] = connection.execute(completed(f"purge_{table}", served=served)).rowcount
-    queries.release_signatures(connection)
-    removed["document_signatures"] = delete_abandoned_signatures(connection, days=0)
+    hidden = int(queries.hidden_copies(connection)) if published else 0
+    removed, redacted = _remove(connection, tables)
     files = _hashes(connection, list(found))
     documents = tuple(
         PurgedDocument(
@@ -224,6 +217,27 @@ def _purge(
     )
 
 
+def _remove(connection: Connection, tables: list[str]) -> tuple[dict[str, int], dict[str, int]]:
+    """Removes everything that was traced; how many rows were removed, and emptied of a reason, by table."""
+    queries, served = load_queries("trust"), _union(tables)
+    removed = {_table(query): int(getattr(queries, query)(connection)) for query in _FIRST}
+    redacted = {table: int(getattr(queries, query)(connection)) for table, query in _REDACTED.items()}
+    for table in (*tables, PARENTS_TABLE):
+        query = completed("purge_served", table=qualified(table))
+        removed[f"serving.{table}"] = connection.execute(query).rowcount
+    for table in tables:
+        redacted[f"serving.{table}"] = _forget_sources(connection, table)
+    for name in _BY_TEXT:
+        removed[_table(name)] = connection.execute(completed(name, served=served)).rowcount
+    queries.release_signatures(connection)
+    removed["document_signatures"] = delete_abandoned_signatures(connection, days=0)
+    return removed, redacted
+
+
+def _table(query: str) -> str:
+    return query.removeprefix("purge_")
+
+
 def _union(tables: list[str]) -> sql.Composed:
     """All serving tables as one, with what says which files and texts are still needed."""
     columns = sql.SQL("SELECT document_id, source_sha256, embedded_sha256 FROM ")
@@ -233,6 +247,8 @@ def _union(tables: list[str]) -> sql.Composed:
 
 def _forget_sources(connection: Connection, table: str) -> int:
     """Takes the documents out of what other rows cite, with new digests for rows whose old one held."""
+    if not load_queries("trust").knows_other_sources(connection, table_name=table):
+        return 0
     names = row_values(_DOCUMENT_NAMES)
     rows = all_rows(connection, completed("citing_values", table=qualified(table), columns=names), {})
     if not rows:

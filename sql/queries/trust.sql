@@ -269,6 +269,11 @@ VALUES (:corpus, :action, :generation, :generation, :who, :reason);
 SELECT corpus FROM corpus.stage_states UNION SELECT corpus FROM corpus.generations UNION SELECT corpus FROM corpus.source_files
 ORDER BY 1;
 
+-- name: knows_other_sources$
+-- Whether rows of a serving table say where else their text stands; those of older layouts do not.
+SELECT EXISTS (SELECT FROM pg_attribute
+               WHERE attrelid = to_regclass('serving.' || quote_ident(:table_name)) AND attname = 'also_in');
+
 -- name: all_serving_tables
 -- Tables that have ever served a corpus and are still there.
 SELECT DISTINCT serving_table FROM corpus.generations

@@ -103,6 +103,30 @@ def test_what_another_document_also_has_stays(published) -> None:
     (published.folder / "copy.md").unlink()
 
 
+def test_a_fragment_that_stands_in_both_no_longer_cites_the_purged_one(published) -> None:
+    shared = " ".join(f"Visitor {number} calls the porter at the gate before lunch." for number in range(20))
+    for name in ("east", "west"):
+        own = " ".join(f"The {name} wing has {number} doors, {name} stairs and a {name} hall." for number in range(60))
+        (published.folder / f"{name}.md").write_text(f"# Houses\n\n## Gate\n\n{shared}\n\n## Wing\n\n{own}\n")
+    published.night()
+    cited = "SELECT document_id FROM {table} WHERE also_in::text LIKE %s AND generation_to IS NULL"
+    rows = published.rows(cited, "%handbook/west.md::%")
+    assert {row["document_id"] for row in rows} == {"handbook/east.md"}
+    receipt = purge_documents(
+        published.context.database, ["handbook/west.md"], reason="asked for", who="tester", force=True
+    )
+    assert published.rows(cited, "%west.md%") == []
+    assert receipt.redacted[f"serving.{published.table}"] == len(rows)
+    assert receipt.hidden_copies == 0
+    assert published.verify().is_sound
+    receipt = purge_documents(
+        published.context.database, ["handbook/east.md"], reason="asked for", who="tester", force=True
+    )
+    assert published.verify().is_sound
+    for name in ("east", "west"):
+        (published.folder / f"{name}.md").unlink()
+
+
 def test_tampered_rows_do_not_get_a_root_that_hides_it(published) -> None:
     published.tamper("DELETE FROM {table} WHERE document_id = %s AND generation_to IS NULL", "handbook/parking.md")
     before = published.root
