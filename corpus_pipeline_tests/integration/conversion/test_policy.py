@@ -63,6 +63,7 @@ def test_stricter_limits_reach_what_was_converted_under_laxer_ones(context: Stag
     assert back.output_sha256 == lax.output_sha256
 
 
+@pytest.mark.slow
 def test_a_pdf_grade_converts_pdfs_again_and_nothing_else(context: StageContext, corpus_folder: Path) -> None:
     write_pdf(corpus_folder / "guide.pdf")
     (corpus_folder / "notes.txt").write_text("Notes.")
@@ -81,6 +82,7 @@ def test_a_pdf_grade_converts_pdfs_again_and_nothing_else(context: StageContext,
 PASSWORDS = ("sidecar-secret-one", "registry-secret-two", "corpus-secret-three")
 
 
+@pytest.mark.slow
 def test_each_file_has_its_own_password_and_none_is_kept(context: StageContext, corpus_folder: Path) -> None:
     for name, password in zip(("beside", "named", "other"), PASSWORDS, strict=True):
         write_pdf(corpus_folder / f"{name}.pdf", password)

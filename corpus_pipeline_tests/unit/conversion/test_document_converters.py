@@ -9,6 +9,7 @@ from pathlib import Path
 
 import docx
 import pytest
+from docx.oxml import parse_xml
 from openpyxl import Workbook
 from PIL import Image
 from pptx import Presentation
@@ -255,3 +256,31 @@ def test_the_text_of_a_pdf_can_be_had_without_structure(tmp_path: Path) -> None:
     canvas.save()
     document = convert(tmp_path / "a.pdf", "pdfium-text")
     assert [(block.text, block.page) for block in document.blocks] == [("Words of page 1.", 1), ("Words of page 2.", 2)]
+
+
+SHAPE = (
+    '<w:p xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:r><w:drawing>'
+    '<wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing">'
+    '<wp:extent cx="914400" cy="914400"/><wp:docPr id="1" name="Shape"/>'
+    '<a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+    '<a:graphicData uri="http://schemas.microsoft.com/office/word/2010/wordprocessingShape">'
+    '<wps:wsp xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"><wps:spPr>'
+    '<a:prstGeom prst="ellipse"><a:avLst/></a:prstGeom></wps:spPr><wps:bodyPr/></wps:wsp>'
+    "</a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>"
+)
+
+
+def test_shapes_are_not_drawn_by_a_libreoffice_that_happens_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, called = tmp_path / "soffice", tmp_path / "called"
+    program.write_text(f"#!/bin/sh\ntouch {called}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("DOCLING_LIBREOFFICE_CMD", str(program))
+    document = docx.Document()
+    document.add_paragraph("Before the shape.")
+    document.element.body.insert(1, parse_xml(SHAPE))
+    document.save(tmp_path / "shape.docx")
+    converted = convert(tmp_path / "shape.docx", "docling")
+    assert [block.text for block in converted.blocks if block.text] == ["Before the shape."]
+    assert not called.exists()
