@@ -95,3 +95,11 @@ LIMIT :limit;
 -- Keeps the measures of one conversion.
 UPDATE corpus.conversions SET measures = :measures
 WHERE source_sha256 = :source_sha256 AND converter_fingerprint = :converter_fingerprint;
+
+-- name: content_of_text^
+-- A compressed structured document by the hashes of its file and of its text.
+SELECT content
+FROM corpus.conversions
+WHERE source_sha256 = :source_sha256 AND text_sha256 = :text_sha256
+ORDER BY converter_fingerprint
+LIMIT 1;
