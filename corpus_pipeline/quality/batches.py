@@ -127,7 +127,8 @@ def _fragment_embeddings(connection: Connection, spec: CorpusSpec) -> Reading:
 
 def _index_generation(connection: Connection, spec: CorpusSpec) -> Reading:
     counts = _counts(connection, spec, Stage.INDEX_GENERATION)
-    expected = int(_counts(connection, spec, Stage.FRAGMENTS).get("fragments", 0))
+    fragments = int(_counts(connection, spec, Stage.FRAGMENTS).get("fragments", 0))
+    expected = fragments - repository.served_through_others(connection, spec.slug)
     corpus = {
         "rows_missing": expected - int(counts.get("rows", 0)),
         "ann_recall": float(counts.get("ann_recall_at_10", 1.0)),

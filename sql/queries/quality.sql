@@ -37,3 +37,11 @@ SELECT count(DISTINCT vector_dims(e.vector))
 FROM corpus.fragments f
 JOIN corpus.embeddings e ON e.embedded_sha256 = f.embedded_sha256 AND e.fingerprint = :fingerprint
 WHERE f.corpus = :corpus;
+
+-- name: served_through_others$
+-- Current fragments that repeat another, which is served for them and cites them: they have no row of their own.
+SELECT count(*)
+FROM corpus.fragment_marks m
+JOIN corpus.fragments f ON f.fragment_id = m.fragment_id
+JOIN corpus.document_versions v ON v.corpus = f.corpus AND v.document_id = f.document_id
+WHERE m.corpus = :corpus AND m.copy_of IS NOT NULL AND v.serving_state = 'current';
