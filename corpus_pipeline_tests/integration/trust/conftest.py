@@ -116,6 +116,8 @@ def _context(database: Database, folder: Path) -> StageContext:
 
 def _write_sources(docs: Path, days: int) -> None:
     docs.mkdir(exist_ok=True)
+    for path in docs.iterdir():
+        path.unlink()
     for name, text in HANDBOOK.items():
         (docs / name).write_text(text.replace("{days}", str(days)))
     with ZipFile(docs / "more.zip", "w") as archive:
