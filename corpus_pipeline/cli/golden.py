@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,7 @@ def check(
 
 
 @golden_app.command()
-def propose(
+def propose(  # noqa: PLR0913, PLR0917 - one parameter per option
     context: typer.Context,
     corpus: CorpusArgument,
     question: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
@@ -71,6 +72,7 @@ def propose(
     category: Annotated[str, typer.Option(help="Category of the query.")] = "single_hop_factual",
     domain: Annotated[str | None, typer.Option(help="Domain its figures count under.", show_default=False)] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most passages to propose.", min=1, max=20)] = 3,
+    as_json: JsonOption = False,
 ) -> None:
     """Search, and print a line for the file of golden queries that expects the passages found. Not yet reviewed."""
     from corpus_pipeline import retrieval
@@ -90,7 +92,11 @@ def propose(
     keys: dict[str, Any] = {"category": category, "domain": domain or spec.domain, "filters": request.filters}
     if groups:
         keys["groups"] = tuple(groups)
-    typer.echo(query_line(propose_query(state.database, corpus, question, found.accepted, **keys)))
+    line = query_line(propose_query(state.database, corpus, question, found.accepted, **keys))
+    if as_json:
+        print_json({"corpus": corpus, "query": json.loads(line), "reason": found.reason})
+        return
+    typer.echo(line)
 
 
 @golden_app.command()

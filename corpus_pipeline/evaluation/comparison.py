@@ -184,11 +184,10 @@ def _drop(
 def _newly_above(was: QueryOutcome, now: QueryOutcome) -> set[str]:
     """Documents before the first missed expected one that were not there in the published generation."""
     missed = {miss.document_id for miss in now.misses}
-    if not missed:
-        return set()
-    return set(_before(now.ranked, missed)) - set(_before(was.ranked, missed)) - set(now.expected)
+    return set(_before(now, missed)) - set(_before(was, missed)) - set(now.expected)
 
 
-def _before(ranked: Sequence[str], documents: set[str]) -> Sequence[str]:
-    place = next((position for position, one in enumerate(ranked) if one in documents), len(ranked))
-    return ranked[:place]
+def _before(outcome: QueryOutcome, documents: set[str]) -> Sequence[str]:
+    """What stands before the first of the documents; where none is a candidate, what was accepted instead."""
+    places = [position for position, one in enumerate(outcome.ranked) if one in documents]
+    return outcome.ranked[: places[0]] if places else outcome.ranked_documents

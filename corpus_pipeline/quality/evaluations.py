@@ -32,6 +32,7 @@ def read_evaluation(connection: Connection, spec: CorpusSpec) -> Reading:
         "recall_at_5": float(figures.get("recall_at_5", 1.0)),
         "forbidden_hits": sum(len(outcome.forbidden_hits) for outcome in outcomes),
         "stale_hits": sum(len(outcome.stale_hits) for outcome in outcomes),
+        "displaced_by_stale": len(_displaced(outcomes)),
         "authorisation_hits": sum(len(outcome.authorisation_hits) for outcome in outcomes),
         "metadata_mismatches": sum(len(outcome.observed.metadata_mismatches) for outcome in outcomes),
         "authority_violations": sum(len(outcome.observed.authority_violations) for outcome in outcomes),
@@ -67,6 +68,7 @@ def _culprits(outcomes: Sequence[evaluation.QueryOutcome]) -> dict[str, list[str
         "recall_at_5": [f"{outcome.query_id}: {outcome.query}" for outcome in outcomes if outcome.misses],
         "no_forbidden_source": sorted({hit for outcome in outcomes for hit in outcome.forbidden_hits}),
         "no_stale_source": sorted({hit for outcome in outcomes for hit in outcome.stale_hits}),
+        "current_not_displaced": sorted(set(_displaced(outcomes))),
         "no_unauthorised_source": sorted({hit for outcome in outcomes for hit in outcome.authorisation_hits}),
         "metadata_as_required": sorted(
             {mismatch for outcome in outcomes for mismatch in outcome.observed.metadata_mismatches}
@@ -75,6 +77,11 @@ def _culprits(outcomes: Sequence[evaluation.QueryOutcome]) -> dict[str, list[str
             {f"{above} above {below}" for outcome in outcomes for above, below in outcome.observed.authority_violations}
         ),
     }
+
+
+def _displaced(outcomes: Sequence[evaluation.QueryOutcome]) -> list[str]:
+    stale = evaluation.MissClass.STALE_OUTRANKED
+    return [miss.document_id for outcome in outcomes for miss in outcome.misses if miss.miss_class is stale]
 
 
 def _lost(drops: Sequence[evaluation.Drop], outcomes: Sequence[evaluation.QueryOutcome]) -> list[str]:

@@ -250,6 +250,13 @@ def _hits(spec: CorpusSpec) -> tuple[Rule, ...]:
             "This is a fault of the index; report it with the queries below.",
         ),
         between(
+            "current_not_displaced",
+            at_most("displaced_by_stale", gates.max_stale_hits),
+            "critical",
+            f"at most {gates.max_stale_hits} expected documents to give way to a forbidden or stale one",
+            f"Say in corpora.yaml which of the two is current; corpus-pipeline versions {spec.slug} shows why.",
+        ),
+        between(
             "no_unauthorised_source",
             at_most("authorisation_hits", gates.max_authorisation_hits),
             "critical",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -10,7 +11,7 @@ from corpus_pipeline.evaluation.facts import ChainFacts, unknown_sources
 from corpus_pipeline.evaluation.judgement import Found, judge, missed_documents
 from corpus_pipeline.records import ExclusionReason, Lifecycle, ServingState, VersionDecision
 from corpus_pipeline.retrieval import Candidate, KeptOutReason, Ranking, Reason
-from corpus_pipeline.retrieval.selection import Selection
+from corpus_pipeline.retrieval.selection import DropCause, Dropped, Selection
 from corpus_pipeline.retrieval.sufficiency import assess
 
 AS_OF = date(2026, 11, 1)
@@ -131,3 +132,129 @@ def test_a_miss_in_search_is_blamed_on_the_reason_search_gives(reason: KeptOutRe
 def test_sources_that_the_inventory_does_not_have_are_listed():
     queries = (golden(forbidden_sources=["typo"]), golden(query_id="r", expected_sources=["b"]))
     assert unknown_sources(facts(decision("a")), queries) == ["c/b", "c/typo"]
+
+
+def dropped(one: Candidate, cause: DropCause, position: int = 2, blocked_by: str | None = None) -> Dropped:
+    return Dropped(one, cause, position, blocked_by)
+
+
+def selected(accepted: tuple[Candidate, ...], left_out: tuple[Dropped, ...] = (), **sections: str) -> Ranking:
+    candidates = (*accepted, *(one.candidate for one in left_out))
+    return Ranking(candidates, Selection(accepted, left_out), sections, assess(candidates, accepted, {"c": 0.3}))
+
+
+def says(path: str, text: str, number: int = 1) -> Candidate:
+    return replace(candidate(path, number), text=text)
+
+
+QUOTED = {"expected_sources": [], "expected_passages": [{"source": "a", "anchor": "within 30 days"}]}
+KNOWN = facts(decision("a"))
+
+
+def test_a_passage_is_found_in_the_fragment_or_in_the_section_around_it():
+    query = golden(**QUOTED)
+    assert judge(query, Found(ranking(says("a", "refund within\n30 days"))), KNOWN, AS_OF).passed
+    assert judge(query, Found(selected((says("a", "x"),), p="refund within 30 days")), KNOWN, AS_OF).passed
+    assert not judge(query, Found(ranking(says("a", "x"))), KNOWN, AS_OF).passed
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (Found(ranking(says("a", "x")), texts={"c/a": "no more"}), MissClass.TEXT_LOST),
+        (Found(ranking(says("a", "x")), texts={"c/a": "within 30 days"}), MissClass.NOT_INDEXED),
+        (
+            Found(ranking(says("a", "x")), texts={"c/a": "within 30 days"}, fragment_texts={"c/a": ["within 30 days"]}),
+            MissClass.NOT_RETRIEVED,
+        ),
+        (
+            Found(
+                selected((says("a", "x"),), (dropped(says("a", "within 30 days", 2), DropCause.OUTRANKED),)),
+                fragment_texts={"c/a": ["within 30 days"]},
+            ),
+            MissClass.RANKED_TOO_LOW,
+        ),
+        (
+            Found(
+                selected((says("a", "x"),), (dropped(says("a", "within 30 days", 2), DropCause.NEAR_COPY),)),
+                fragment_texts={"c/a": ["within 30 days"]},
+            ),
+            MissClass.CROWDED_OUT,
+        ),
+    ],
+)
+def test_a_passage_of_a_found_document_is_blamed_on_what_lost_it(found: Found, expected: MissClass):
+    (miss,) = judge(golden(**QUOTED), found, KNOWN, AS_OF).misses
+    assert (miss.miss_class, miss.passage) == (expected, "within 30 days")
+
+
+def test_a_document_whose_passage_no_fragment_says_is_not_indexed_whatever_its_rank():
+    outranked = {"c/a": Reason(KeptOutReason.BELOW_SCORE, "score")}
+    found = Found(ranking(), outranked, texts={"c/a": "within 30 days"}, fragment_texts={"c/a": ["syad 03"]})
+    (miss,) = judge(golden(**QUOTED), found, KNOWN, AS_OF).misses
+    assert (miss.miss_class, miss.passage) == (MissClass.NOT_INDEXED, "")
+
+
+def test_a_document_that_loses_to_a_forbidden_one_is_outranked_by_a_stale_one():
+    query = golden(forbidden_sources=["old"])
+    explained = {"c/a": Reason(KeptOutReason.OUTRANKED, "place 6")}
+    known = facts(decision("a"), decision("old"))
+    (miss,) = judge(query, Found(ranking(candidate("old")), explained), known, AS_OF).misses
+    assert (miss.miss_class, miss.detail) == (MissClass.STALE_OUTRANKED, "c/old came before it; place 6")
+    taken = decision(
+        "a", serving_state=ServingState.ARCHIVED, exclusion_reason=ExclusionReason.SUPERSEDED, exclusion_ref="c/old"
+    )
+    (miss,) = judge(query, Found(ranking()), facts(taken, decision("old")), AS_OF).misses
+    assert miss.miss_class is MissClass.STALE_OUTRANKED
+
+
+def test_a_document_its_reader_may_not_see_is_an_authorisation_hit():
+    known = replace(facts(decision("a")), groups={"c/a": ("finance",)})
+    found = judge(golden(), Found(ranking(candidate("a")), groups=("everyone",)), known, AS_OF)
+    assert (found.authorisation_hits, found.passed) == (("c/a",), False)
+    assert judge(golden(), Found(ranking(candidate("a")), groups=("finance",)), known, AS_OF).passed
+
+
+def test_what_a_query_of_authorisation_forbids_is_an_authorisation_hit():
+    query = golden(forbidden_sources=["pay"], category="authorisation")
+    known = facts(decision("a"), decision("pay"))
+    found = judge(query, Found(ranking(candidate("a"), candidate("pay"))), known, AS_OF)
+    assert found.authorisation_hits == ("c/pay",)
+
+
+def test_a_forbidden_passage_is_a_forbidden_hit_of_its_document():
+    query = golden(forbidden_passages=[{"source": "a", "anchor": "14 days"}])
+    assert judge(query, Found(ranking(says("a", "in 14 days"))), KNOWN, AS_OF).forbidden_hits == ("c/a",)
+    assert judge(query, Found(ranking(says("a", "in 30 days"))), KNOWN, AS_OF).forbidden_hits == ()
+
+
+def test_a_wiki_page_above_the_policy_of_its_family_is_an_authority_violation():
+    known = facts(decision("a", family="f"), decision("wiki", family="f"), decision("x", family="g"))
+    wiki = replace(candidate("wiki"), metadata={"source_class": "wiki"})
+    policy = replace(candidate("a"), metadata={"source_class": "policy"})
+    seen = judge(golden(), Found(ranking(wiki, candidate("x"), policy)), known, AS_OF).observed
+    assert seen.authority_violations == (("c/wiki", "c/a"),)
+    assert judge(golden(), Found(ranking(policy, wiki)), known, AS_OF).observed.authority_violations == ()
+
+
+def test_a_conflicting_document_above_every_expected_one_is_an_authority_violation():
+    query = golden(conflicting_sources=["x"])
+    known = facts(decision("a"), decision("x"))
+    above = judge(query, Found(ranking(candidate("x"), candidate("a"))), known, AS_OF)
+    below = judge(query, Found(ranking(candidate("a"), candidate("x"))), known, AS_OF)
+    assert (above.observed.authority_violations, below.observed.authority_violations) == ((("c/x", "c/a"),), ())
+
+
+def test_accepted_fragments_must_have_the_required_metadata():
+    query = golden(required_metadata={"product": "Relay"})
+    other = replace(candidate("a"), metadata={"product": "Pager"})
+    found = judge(query, Found(ranking(other)), KNOWN, AS_OF)
+    assert (found.observed.metadata_mismatches, found.passed) == (("c/a: product: wanted Relay, has Pager",), False)
+
+
+def test_copies_are_counted_among_the_best_ten_candidates():
+    left_out = tuple(
+        dropped(candidate("b", place), DropCause.NEAR_COPY, place, blocked_by="c/a::f0001") for place in range(2, 13)
+    )
+    seen = judge(golden(), Found(selected((candidate("a"),), left_out)), KNOWN, AS_OF).observed
+    assert (seen.copies, seen.looked_at) == (9, 10)
