@@ -21,7 +21,7 @@ def office_document(heading: str, text: str) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(4000)
 def test_members_of_archives_and_mails_are_found_and_cited(installation: Installation) -> None:
     folder = installation.root / "alpha"
     reports = zip_of(
@@ -43,7 +43,7 @@ def test_members_of_archives_and_mails_are_found_and_cited(installation: Install
     )
     installation.config.write_text(config)
 
-    first = json.loads(installation.run("ingest", "alpha", "--json", timeout=500).stdout)["corpora"][0]
+    first = json.loads(installation.run("ingest", "alpha", "--json", timeout=1500).stdout)["corpora"][0]
     assert first["published"]
     assert first["stages"]["source_inventory"]["members"] == 4
     for question, citation in (
@@ -61,13 +61,13 @@ def test_members_of_archives_and_mails_are_found_and_cited(installation: Install
     }
     assert "source.exclude" in quarantined["alpha/bomb.zip"]["message"]
 
-    again = installation.run("ingest", "alpha")
+    again = installation.run("ingest", "alpha", timeout=1500)
     assert "Nothing changed: nothing was converted, chunked or embedded." in again.stdout
 
     (folder / "reports.zip").write_bytes(
         zip_of({"2024/anchors.md": "# Anchor chains\n\nAnchors are weighed in June.\n"})
     )
-    third = installation.json("ingest", "alpha")["corpora"][0]
+    third = json.loads(installation.run("ingest", "alpha", "--json", timeout=1500).stdout)["corpora"][0]
     assert third["stages"]["converted_documents"]["converted"] == 1
     found = installation.json("search", "Who renews red hull paint?", "-c", "alpha")
     assert not any("paint.txt" in one["source_uri"] for one in found["accepted"])
