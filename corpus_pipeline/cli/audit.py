@@ -94,24 +94,25 @@ def _list(state: State, corpus: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"audits": audits})
         return
-    out.print(
-        table(
-            f"Audits of {corpus}",
-            ["audit", "reviewer", "on", "good", "usable", "bad", "report (SHA-256)", "comment"],
+    shown = table(
+        f"Audits of {corpus}",
+        ["audit", "reviewer", "on", "good", "usable", "bad", "report", "comment"],
+        [
             [
-                [
-                    audit["audit_id"],
-                    audit["reviewer"],
-                    audit["reviewed_on"],
-                    *[_count(audit, verdict) for verdict in ("good", "usable", "bad")],
-                    audit["html_sha256"][:12],
-                    audit["comment"],
-                ]
-                for audit in audits
-            ],
-            numbers=["good", "usable", "bad"],
-        )
+                audit["audit_id"],
+                audit["reviewer"],
+                audit["reviewed_on"],
+                *[_count(audit, verdict) for verdict in ("good", "usable", "bad")],
+                audit["html_sha256"][:12],
+                audit["comment"],
+            ]
+            for audit in audits
+        ],
+        numbers=["good", "usable", "bad"],
     )
+    for column in (shown.columns[0], shown.columns[2]):
+        column.no_wrap = True  # an id in two lines cannot be copied
+    out.print(shown)
 
 
 def _count(audit: dict[str, Any], verdict: str) -> int:
