@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from corpus_pipeline.conversion import CATALOGUE, ConversionJob, ConversionPool
+from corpus_pipeline.conversion.libreoffice import libreoffice_program, saved_as
 from corpus_pipeline.records import QuarantineReason
 from corpus_pipeline.registry import ConversionLimits
 from corpus_pipeline_tests.packing import legacy_word_bytes
@@ -102,3 +103,13 @@ def test_no_libreoffice_survives_a_worker_that_is_killed(tmp_path: Path, frozen:
         assert outcome.key == "old.doc"
         assert all_gone(tmp_path / "scratch")
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_limit_of_its_own_ends_it_at_once(tmp_path: Path) -> None:
+    given, folder, program = tmp_path / "old.doc", tmp_path / "scratch", libreoffice_program()
+    given.write_bytes(legacy_word_bytes())
+    folder.mkdir()
+    assert program is not None
+    made = saved_as("pdf", given, "doc", folder, program=program, timeout_seconds=0.2)
+    assert made == (None, "it took more than 0.2 seconds")
+    assert all_gone(folder)
