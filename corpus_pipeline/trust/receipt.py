@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -72,4 +73,5 @@ class PurgeReceipt:
 
     def as_json(self) -> dict[str, Any]:
         """The stable JSON form, as it is stored."""
-        return {"purge_id": self.purge_id, **asdict(self), "purged_at": self.purged_at.isoformat()}
+        form: dict[str, Any] = json.loads(canonical_json(asdict(self)))
+        return {"purge_id": self.purge_id, **form}
