@@ -37,6 +37,8 @@ CREATE FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus te
     SET work_mem TO '64MB'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $_$
 DECLARE
     k1 CONSTANT double precision := 1.5;
@@ -54,11 +56,13 @@ DECLARE
     bounds double precision[];
     frequencies integer[];
     after double precision[];
-    highest integer;
     upper_bound text;
     score text;
     search text;
-    first_keys integer := 1;
+    up_to bigint[];
+    first_keys integer;
+    sample CONSTANT bigint := greatest(10 * most::bigint, 200);
+    tried bigint := sample;
     threshold double precision;
 BEGIN
     -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
@@ -98,15 +102,15 @@ BEGIN
         SELECT r.level, format('{%s}/%s', string_agg(format('%s:%s', r.place, r.weight), ','), levels * buckets) AS vector
         FROM reached r GROUP BY r.level
     )
-    SELECT k.keys, k.bounds, k.frequencies, a.score, a.highest, u.vector
-    INTO keys, bounds, frequencies, score, highest, upper_bound
+    SELECT k.keys, k.bounds, k.frequencies, a.score, u.vector
+    INTO keys, bounds, frequencies, score, upper_bound
     FROM (
         SELECT array_agg(o.key ORDER BY o.bound DESC, o.key) AS keys, array_agg(o.bound ORDER BY o.bound DESC, o.key) AS bounds,
                array_agg(o.fragment_count ORDER BY o.bound DESC, o.key) AS frequencies
         FROM known o
     ) k, (
         -- Few fragments have any term so often: the last of their keys tells.
-        SELECT max(level) AS highest, string_agg(
+        SELECT string_agg(
             format(CASE WHEN level = 1 THEN '%2$s' ELSE 'CASE WHEN f.terms[cardinality(f.terms)] >= %1$s THEN %2$s ELSE 0 END' END,
                    (SELECT min(k.number) - 1 FROM generate_subscripts(most_of_key, 1) AS k (number)
                     WHERE most_of_key[k.number] >= level) * buckets,
@@ -131,7 +135,7 @@ BEGIN
 
     search := format(
         'SELECT f.fragment_id, %s AS bm25
-         FROM serving.%I AS f, LATERAL (SELECT %s + %s * f.term_count AS norm OFFSET 0) AS n
+         FROM serving.%I AS f, LATERAL (SELECT %L::double precision + %L::double precision * f.term_count AS norm OFFSET 0) AS n
          WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
            AND %%s AND (%s)
            AND (f.valid_from IS NULL OR f.valid_from <= %L)
@@ -142,22 +146,27 @@ BEGIN
         replace(coalesce(filters, '{}')::text, '%', '%%'));
 
     -- MaxScore (Turtle and Flood 1995). Some fragments with the most telling keys, whichever, give a score that the
-    -- last of the best has at least.
-    WHILE first_keys < cardinality(keys)
-        AND (SELECT sum(f) FROM unnest(frequencies[:first_keys]) AS f) < 20 * most LOOP
-        first_keys := first_keys + 1;
+    -- last of the best has at least; the more are hidden or filtered out, the more are tried.
+    SELECT array_agg((SELECT sum(f) FROM unnest(frequencies[:k]) AS f) ORDER BY k) INTO up_to
+    FROM generate_subscripts(frequencies, 1) AS k;
+    threshold := 0;
+    WHILE threshold = 0 AND tried < up_to[cardinality(up_to)] / 2 LOOP
+        SELECT coalesce(min(k), cardinality(keys)) INTO first_keys
+        FROM generate_subscripts(keys, 1) AS k WHERE up_to[k] >= tried;
+        EXECUTE format('SELECT bm25 FROM (%s LIMIT %s) AS sampled ORDER BY bm25 DESC OFFSET %s LIMIT 1',
+                       format(search, format('f.terms && %L::integer[]', keys[:first_keys])), sample, most - 1)
+        INTO threshold;
+        -- Products are computed in single precision.
+        threshold := coalesce(threshold * (1 - 1e-4), 0);
+        tried := tried * 20;
     END LOOP;
-    EXECUTE format('SELECT bm25 FROM (%s LIMIT %s) AS some ORDER BY bm25 DESC OFFSET %s LIMIT 1',
-                   format(search, format('f.terms && %L::integer[]', keys[:first_keys])), 40 * most, most - 1)
-    INTO threshold;
-    -- Products are computed in single precision.
-    threshold := coalesce(threshold * (1 - 1e-4), 0);
 
     -- Whatever reaches it has keys that add up to as much: one that does so alone, or one with another of those after it.
     RETURN QUERY EXECUTE format(
         '%s ORDER BY bm25 DESC, f.fragment_id COLLATE "C" LIMIT %s',
         format(search, (
-            SELECT format('(%s) AND (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels) <= %s',
+            SELECT format(CASE WHEN threshold > 0 THEN '(%s) AND (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels) <= %s'
+                               ELSE '(%s)' END,
                           string_agg(c.condition, ' OR '), upper_bound, -threshold)
             FROM (
                 SELECT format('f.terms && %L::integer[]', array_agg(keys[k])) AS condition

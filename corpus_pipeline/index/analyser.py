@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.records import canonical_json, sha256_hex
 
-__all__ = ["LEVELS", "TERM_BUCKETS", "AnalysedText", "Analyser", "analyser_for", "analyser_of", "parts_fingerprint"]
+__all__ = [
+    "LEVELS",
+    "OFTEN",
+    "TERM_BUCKETS",
+    "AnalysedText",
+    "Analyser",
+    "analyser_for",
+    "analyser_of",
+    "parts_fingerprint",
+]
 
 LEVELS = 16
 """Occurrences that are told apart; more count as so many."""
@@ -24,9 +33,12 @@ LEVELS = 16
 TERM_BUCKETS = 62_500_000
 """Numbers of terms: ``LEVELS * TERM_BUCKETS`` is the most dimensions that a sparsevec may have."""
 
+OFTEN = (2, 3, 5, 9)
+"""Terms that occur at least so often have a further key each, ``place in OFTEN, from 1, * TERM_BUCKETS + term``."""
+
 NO_STEMMER = "none"
 
-_FORMAT = 1
+_FORMAT = 2
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 # Scripts without spaces between words: two neighbouring characters are a term.
 _UNSPACED = re.compile(
@@ -43,7 +55,7 @@ class AnalysedText:
 
     Attributes:
         term_count: Length of the text in terms, repetitions included.
-        terms: Its distinct terms, ascending.
+        terms: Its distinct terms, ascending, then the keys of those that occur often (:data:`OFTEN`).
         levels: ``(LEVELS - occurrences) * TERM_BUCKETS + term`` of each, ascending.
     """
 
@@ -97,13 +109,22 @@ class Analyser:
         flat = np.fromiter((number for each in numbers for number in each), np.int64, int(lengths.sum()))
         pairs, occurrences = np.unique(owners * TERM_BUCKETS + flat, return_counts=True)
         owners, terms = np.divmod(pairs, TERM_BUCKETS)
+        often = np.searchsorted(OFTEN, occurrences, side="right")
         levels = (LEVELS - np.minimum(occurrences, LEVELS)) * TERM_BUCKETS + terms
         levels = levels[np.lexsort((levels, owners))]
-        ends = np.searchsorted(owners, np.arange(1, len(texts) + 1))
-        starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        frequent = [(owners[often >= k], terms[often >= k] + k * TERM_BUCKETS) for k in range(1, len(OFTEN) + 1)]
+        holders = np.concatenate([owners, *(each for each, _ in frequent)])
+        keys = np.concatenate([terms, *(each for _, each in frequent)])
+        keys = keys[np.lexsort((keys, holders))]
+        bounds = np.arange(1, len(texts))
         return [
-            AnalysedText(int(length), terms[start:end], levels[start:end])
-            for length, start, end in zip(lengths, starts, ends, strict=True)
+            AnalysedText(int(length), of_keys, of_levels)
+            for length, of_keys, of_levels in zip(
+                lengths,
+                np.split(keys, np.searchsorted(np.sort(holders), bounds)),
+                np.split(levels, np.searchsorted(owners, bounds)),
+                strict=True,
+            )
         ]
 
     @property

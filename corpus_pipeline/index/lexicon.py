@@ -58,7 +58,7 @@ def keep_analysed_texts(connection: Connection, fingerprint: str, texts: Iterabl
 
 
 def lexical_size(connection: Connection, leaf: ServingLeaf, generation: int) -> dict[str, int]:
-    """``lexical_fragments`` and ``lexical_terms`` of a generation: their quotient is the mean length for BM25."""
+    """Columns ``lexical_…`` of a generation: its fragments and terms, for the mean length, and the shortest text."""
     row = connection.execute(
         completed("lexical_size", leaf=qualified(leaf.name)), {"generation": generation}
     ).fetchone()
@@ -85,6 +85,7 @@ def count_terms(connection: Connection, leaf: ServingLeaf, generation: int, *, f
 def _binary_row(sha256: str, text: AnalysedText) -> bytes:
     """Hash, length, terms and levels as PostgreSQL's binary COPY wants them."""
     count = len(text.terms)
+    distinct = len(text.levels)
     elements = np.empty(count, _ELEMENT)
     elements["bytes"], elements["value"] = 4, text.terms
     # An array without elements has no dimensions.
@@ -94,9 +95,9 @@ def _binary_row(sha256: str, text: AnalysedText) -> bytes:
         else struct.pack(">iIi", 0, 0, _INT4_TYPE)
     )
     levels = (
-        struct.pack(">iii", LEVELS * TERM_BUCKETS, count, 0)
+        struct.pack(">iii", LEVELS * TERM_BUCKETS, distinct, 0)
         + text.levels.astype(">i4").tobytes()
-        + np.ones(count, ">f4").tobytes()
+        + np.ones(distinct, ">f4").tobytes()
     )
     fields = (sha256.encode(), struct.pack(">i", text.term_count), terms, levels)
     return struct.pack(">h", len(fields)) + b"".join(struct.pack(">i", len(each)) + each for each in fields)

@@ -92,10 +92,12 @@ SELECT coalesce(max(generation), 0) + 1 FROM corpus.generations WHERE corpus = :
 -- Records a staged generation in the transaction that writes its rows.
 INSERT INTO corpus.generations
     (corpus, generation, base_generation, status, root_sha256, serving_table, embedding_fingerprint,
-     chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms, counts, as_of, inputs, run_id)
+     chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms, lexical_shortest, counts,
+     as_of, inputs, run_id)
 VALUES
     (:corpus, :generation, :base_generation, 'staged', :root_sha256, :serving_table, :embedding_fingerprint,
-     :chunker_fingerprint, :model, :analyser, :lexical_fragments, :lexical_terms, :counts, :as_of, :inputs, :run_id);
+     :chunker_fingerprint, :model, :analyser, :lexical_fragments, :lexical_terms, :lexical_shortest,
+     :counts, :as_of, :inputs, :run_id);
 
 -- name: abandon_generations!
 -- Ends every staged or rolled-back generation above the published one, whose rows are being removed.
@@ -334,8 +336,9 @@ SELECT :analyser, embedded_sha256, term_count, terms, term_levels FROM pg_temp.i
 ON CONFLICT (analyser, embedded_sha256) DO NOTHING;
 
 -- name: lexical_size^
--- Number of fragments that a generation answers from, and of all their terms.
-SELECT count(*) AS lexical_fragments, coalesce(sum(term_count), 0) AS lexical_terms
+-- Number of fragments that a generation answers from, of all their terms, and of those of the shortest.
+SELECT count(*) AS lexical_fragments, coalesce(sum(term_count), 0) AS lexical_terms,
+       coalesce(min(term_count), 0) AS lexical_shortest
 FROM {leaf}
 WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation);
 

@@ -42,7 +42,9 @@ def former(corpus: Any, documents: Any) -> str:
         connection.execute(f"INSERT INTO serving.{FORMER} SELECT * FROM serving.copied")
         connection.execute(f"DROP TABLE serving.copied, serving.{present}")
         connection.execute(f"UPDATE corpus.generations SET serving_table = '{FORMER}', analyser = NULL")
-        connection.execute("UPDATE corpus.generations SET lexical_fragments = NULL, lexical_terms = NULL")
+        connection.execute(
+            "UPDATE corpus.generations SET lexical_fragments = NULL, lexical_terms = NULL, lexical_shortest = NULL"
+        )
         connection.execute("DELETE FROM corpus.term_statistics")
         connection.execute("DELETE FROM corpus.analysed_texts")
         known = generation(connection, corpus.slug, 1)
