@@ -160,6 +160,7 @@ def found(verdict: Verdict, expectation: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_every_planted_fault_is_caught_and_called_by_its_name(context: StageContext, corpus_folder: Path) -> None:
     corpus = Corpus(context, corpus_folder)
     assert corpus.judge().passed, corpus.misses()
@@ -231,12 +232,13 @@ def broken_chunker(corpus: Corpus) -> None:
 
 def bad_model(corpus: Corpus) -> None:
     """The vectors of the passages come from other weights than those of the questions."""
-    turned = """
+    revised = corpus.context.spec.embedding.model_copy(update={"passage_prompt": "passage: "})
+    turned = f"""
         UPDATE corpus.embeddings SET vector = CAST(
             (SELECT array_agg(v ORDER BY i DESC) FROM unnest(CAST(vector AS real[])) WITH ORDINALITY AS u (v, i))
             AS public.vector)
+        WHERE fingerprint = '{embedding.embedding_fingerprint(revised)}'
     """
-    revised = corpus.context.spec.embedding.model_copy(update={"passage_prompt": "passage: "})
     verdict = corpus.judge(after={embedding.embed_corpus: turned}, embedding=revised)
     said = found(verdict, "recall_kept")
     assert "over all queries" in said or "for billing" in said
