@@ -323,6 +323,14 @@ $$;
 
 COMMENT ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) IS 'As lexical_candidates, of the generation that an evaluator names in corpus.evaluate_generation.';
 
+CREATE FUNCTION serving.has_attributes(attributes jsonb, wanted jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (NOT (EXISTS (SELECT FROM jsonb_each_text(has_attributes.wanted) each(key, value) WHERE (lower((has_attributes.attributes ->> each.key)) IS DISTINCT FROM lower(each.value)))));
+
+CREATE FUNCTION serving.has_tier(plan_tiers text[], wanted text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (EXISTS (SELECT FROM unnest(has_tier.plan_tiers) tier(tier) WHERE (lower(tier.tier) = lower(has_tier.wanted))));
+
 CREATE FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb DEFAULT '{}'::jsonb, most integer DEFAULT 10) RETURNS TABLE(fragment_id text, bm25 double precision)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -337,7 +345,7 @@ COMMENT ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integ
 
 CREATE FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ((((filters ->> 'product'::text) IS NULL) OR (product_key = lower((filters ->> 'product'::text)))) AND (((filters ->> 'domain'::text) IS NULL) OR (domain_key = lower((filters ->> 'domain'::text)))) AND (((filters ->> 'audience'::text) IS NULL) OR (audience_key = lower((filters ->> 'audience'::text)))) AND (((filters ->> 'source_class'::text) IS NULL) OR (source_class_key = lower((filters ->> 'source_class'::text)))) AND (((filters ->> 'region'::text) IS NULL) OR (region_key = ANY (ARRAY[''::text, lower((filters ->> 'region'::text))]))) AND (((filters ->> 'environment'::text) IS NULL) OR (environment_key = ANY (ARRAY[''::text, lower((filters ->> 'environment'::text))]))) AND (((filters ->> 'plan_tier'::text) IS NULL) OR (cardinality(plan_tiers) = 0) OR (EXISTS (SELECT FROM unnest(passes_filters.plan_tiers) tier(tier) WHERE (lower(tier.tier) = lower((passes_filters.filters ->> 'plan_tier'::text)))))) AND (((filters ->> 'customer_facing'::text) IS DISTINCT FROM 'true'::text) OR (answer_use = 'any'::text)) AND (((filters -> 'attributes'::text) IS NULL) OR (NOT (EXISTS (SELECT FROM jsonb_each_text((passes_filters.filters -> 'attributes'::text)) wanted(key, value) WHERE (lower((passes_filters.attributes ->> wanted.key)) IS DISTINCT FROM lower(wanted.value)))))));
+    RETURN ((((filters ->> 'product'::text) IS NULL) OR (product_key = lower((filters ->> 'product'::text)))) AND (((filters ->> 'domain'::text) IS NULL) OR (domain_key = lower((filters ->> 'domain'::text)))) AND (((filters ->> 'audience'::text) IS NULL) OR (audience_key = lower((filters ->> 'audience'::text)))) AND (((filters ->> 'source_class'::text) IS NULL) OR (source_class_key = lower((filters ->> 'source_class'::text)))) AND (((filters ->> 'region'::text) IS NULL) OR (region_key = ANY (ARRAY[''::text, lower((filters ->> 'region'::text))]))) AND (((filters ->> 'environment'::text) IS NULL) OR (environment_key = ANY (ARRAY[''::text, lower((filters ->> 'environment'::text))]))) AND (((filters ->> 'plan_tier'::text) IS NULL) OR (cardinality(plan_tiers) = 0) OR serving.has_tier(plan_tiers, (filters ->> 'plan_tier'::text))) AND (((filters ->> 'customer_facing'::text) IS DISTINCT FROM 'true'::text) OR (answer_use = 'any'::text)) AND (((filters -> 'attributes'::text) IS NULL) OR serving.has_attributes(attributes, (filters -> 'attributes'::text))));
 
 COMMENT ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) IS 'The one place that says what a filter means; for vectors and words alike. Keys are in lower case, those of region and environment empty where none is declared.';
 
@@ -1324,6 +1332,14 @@ GRANT ALL ON FUNCTION serving.evaluated_generations(of_table text) TO corpus_eva
 
 REVOKE ALL ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.evaluated_lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.has_attributes(attributes jsonb, wanted jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.has_attributes(attributes jsonb, wanted jsonb) TO corpus_reader;
+GRANT ALL ON FUNCTION serving.has_attributes(attributes jsonb, wanted jsonb) TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION serving.has_tier(plan_tiers text[], wanted text) FROM PUBLIC;
+GRANT ALL ON FUNCTION serving.has_tier(plan_tiers text[], wanted text) TO corpus_reader;
+GRANT ALL ON FUNCTION serving.has_tier(plan_tiers text[], wanted text) TO corpus_evaluator;
 
 REVOKE ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_reader;

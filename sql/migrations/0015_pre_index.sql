@@ -42,6 +42,16 @@ COMMENT ON COLUMN serving.publications.analyser IS
     'What the words of a query must be made of; NULL while the corpus is served without lexical ranking.';
 GRANT SELECT (analyser) ON serving.publications TO corpus_reader, corpus_evaluator;
 
+-- Apart from what follows: PostgreSQL replaces no call of a function that has a query in it.
+CREATE FUNCTION serving.has_tier(plan_tiers text[], wanted text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN EXISTS (SELECT FROM unnest(plan_tiers) AS tier WHERE lower(tier) = lower(wanted));
+
+CREATE FUNCTION serving.has_attributes(attributes jsonb, wanted jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN NOT EXISTS (SELECT FROM jsonb_each_text(wanted) AS each
+                   WHERE lower(attributes ->> each.key) IS DISTINCT FROM lower(each.value));
+
 CREATE FUNCTION serving.passes_filters(
     filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text,
     environment_key text, plan_tiers text[], answer_use text, attributes jsonb) RETURNS boolean
@@ -55,11 +65,10 @@ RETURN (filters ->> 'product' IS NULL OR product_key = lower(filters ->> 'produc
    AND (filters ->> 'region' IS NULL OR region_key = ANY (ARRAY['', lower(filters ->> 'region')]))
    AND (filters ->> 'environment' IS NULL OR environment_key = ANY (ARRAY['', lower(filters ->> 'environment')]))
    AND (filters ->> 'plan_tier' IS NULL OR cardinality(plan_tiers) = 0
-        OR EXISTS (SELECT FROM unnest(plan_tiers) AS tier WHERE lower(tier) = lower(filters ->> 'plan_tier')))
+        OR serving.has_tier(plan_tiers, filters ->> 'plan_tier'))
    AND (filters ->> 'customer_facing' IS DISTINCT FROM 'true' OR answer_use = 'any')
    AND (filters -> 'attributes' IS NULL
-        OR NOT EXISTS (SELECT FROM jsonb_each_text(filters -> 'attributes') AS wanted
-                       WHERE lower(attributes ->> wanted.key) IS DISTINCT FROM lower(wanted.value)));
+        OR serving.has_attributes(attributes, filters -> 'attributes'));
 COMMENT ON FUNCTION serving.passes_filters(jsonb, text, text, text, text, text, text, text[], text, jsonb) IS
     'The one place that says what a filter means; for vectors and words alike. Keys are in lower case, those of region and environment empty where none is declared.';
 
@@ -243,8 +252,10 @@ COMMENT ON FUNCTION serving.evaluated_lexical_candidates(text, integer[], jsonb,
 REVOKE EXECUTE ON FUNCTION corpus.lexical_candidates(name, text, text, integer, integer[], jsonb, integer) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION serving.lexical_candidates(text, integer[], jsonb, integer),
     serving.evaluated_lexical_candidates(text, integer[], jsonb, integer),
+    serving.has_tier(text[], text), serving.has_attributes(jsonb, jsonb),
     serving.passes_filters(jsonb, text, text, text, text, text, text, text[], text, jsonb) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION serving.lexical_candidates(text, integer[], jsonb, integer),
+    serving.has_tier(text[], text), serving.has_attributes(jsonb, jsonb),
     serving.passes_filters(jsonb, text, text, text, text, text, text, text[], text, jsonb) TO corpus_reader, corpus_evaluator;
 GRANT EXECUTE ON FUNCTION serving.evaluated_lexical_candidates(text, integer[], jsonb, integer) TO corpus_evaluator;
 
