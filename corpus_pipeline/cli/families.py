@@ -22,6 +22,8 @@ from corpus_pipeline.store import Connection
 
 __all__ = ["versions_command"]
 
+TIME_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
+
 Families = dict[str, list[VersionDecision]]
 
 
@@ -41,7 +43,7 @@ def versions_command(
         datetime | None,
         typer.Option(
             "--known-at",
-            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"],
+            formats=TIME_FORMATS,
             show_default=False,
             help="As it was known at this time, UTC. Default: now.",
         ),

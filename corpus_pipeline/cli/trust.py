@@ -77,7 +77,7 @@ def drift(
 
 
 @app.command()
-def purge(  # noqa: PLR0913, PLR0917 - one parameter per option
+def purge(
     context: typer.Context,
     documents: Annotated[list[str], typer.Argument(help="Ids of documents, as CORPUS/PATH.", show_default=False)],
     reason: Annotated[str, typer.Option(help="Why, for the receipt, which is kept for ever.", show_default=False)],

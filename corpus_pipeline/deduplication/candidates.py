@@ -25,7 +25,7 @@ __all__ = ["BAND_LIMIT", "LEADERS", "SAMPLE_LIMIT", "alike_pairs", "sharing_pair
 
 BAND_LIMIT = 100
 """Signatures of a corpus in one band that are still compared each with each."""
-SAMPLE_LIMIT = 1000
+SAMPLE_LIMIT = 256
 """Signatures of a corpus that share a sampled shingle which still counts for containment."""
 LEADERS = 8
 ROUNDS = 16

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from typing import Any, get_args
 
-from corpus_pipeline.records import AnswerUse, Lifecycle, TrustLevel
+from corpus_pipeline.records import AnswerUse, Lifecycle, SourceType, TrustLevel
 
 __all__ = ["KEY_ALIASES", "METADATA_KEYS", "RESTRICTING_KEYS", "DeclaredValues", "read_declared"]
 
@@ -29,7 +29,7 @@ RESTRICTING_SIMILARITY = 0.85
 
 _TEXT_KEYS = (
     "title", "product", "domain", "region", "customer_segment", "environment", "audience", "source_class",
-    "source_type", "version", "family", "superseded_by", "owner", "language",
+    "version", "family", "superseded_by", "owner", "language",
 )  # fmt: skip
 _LIST_KEYS = {"acl_groups": "[,;\n]", "plan_tiers": "[,;\n]", "supersedes": "[;\n]"}  # a title may hold a comma
 _DATE_KEYS = ("valid_from", "valid_until", "last_reviewed_at")
@@ -37,6 +37,7 @@ _CHOICE_KEYS: dict[str, tuple[str, ...]] = {
     "answer_use": get_args(AnswerUse),
     "trust_level": tuple(TrustLevel),
     "lifecycle": tuple(Lifecycle),
+    "source_type": tuple(SourceType),
 }
 METADATA_KEYS: tuple[str, ...] = tuple(sorted((*_TEXT_KEYS, *_LIST_KEYS, *_DATE_KEYS, *_CHOICE_KEYS, "attributes")))
 """All keys of ``DocumentMetadata`` that can be declared."""
@@ -240,7 +241,7 @@ def _date(value: Any, _: str | None) -> str:
 
 
 def _choice(name: str) -> Callable[[Any, str | None], str]:
-    choices = {choice.lower(): str(choice) for choice in _CHOICE_KEYS[name]}
+    choices = {choice.lower().replace("_", " "): str(choice) for choice in _CHOICE_KEYS[name]}
 
     def read(value: Any, _: str | None) -> str:
         word = str(value).strip().lower().replace("_", " ")

@@ -88,7 +88,7 @@ def test_what_held_on_a_day_as_known_at_a_time(command_line: CommandLine, corpus
         entry = next(one for one in found if one["document_id"] == "handbook/refunds.md")
         return entry["in_force"], entry["superseded_by"]
 
-    moment = between.strftime("%Y-%m-%dT%H:%M:%S%z")
+    moment = between.isoformat()
     later = "handbook/new-refunds.md"
     assert asked("--as-of", "2026-03-10") == (False, later)
     assert asked("--as-of", "2026-01-31")[0], "before the day from which its successor is valid"

@@ -12,7 +12,7 @@ import pytest
 from corpus_pipeline.cli.search import result_json
 from corpus_pipeline.conversion import converted_document, documents
 from corpus_pipeline.records import Stage
-from corpus_pipeline.retrieval import SearchResult
+from corpus_pipeline.retrieval import SearchResult, SearchScope
 from corpus_pipeline_tests.integration.cli.conftest import CommandLine
 
 MANUAL = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -141,7 +141,9 @@ def test_an_empty_result_keeps_its_form() -> None:
         groups=("everyone",),
         generations={"handbook": 1},
         sufficient=False,
+        verdict="abstain",
         reason="nothing",
+        scope=SearchScope(corpora=("handbook",), reason="the only corpus"),
         accepted=(),
     )
     form = result_json(result)

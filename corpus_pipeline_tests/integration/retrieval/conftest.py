@@ -154,8 +154,9 @@ def _record(connection: Connection, target: SearchTarget, size: dict[str, int], 
     root = sha256_hex(f"{target.corpus}{target.generation}")
     connection.execute(
         "INSERT INTO corpus.generations (corpus, generation, base_generation, status, root_sha256, serving_table,"
-        " embedding_fingerprint, chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms, lexical_shortest,"
-        " counts, as_of, inputs, run_id) VALUES (%s, %s, 0, %s, %s, %s, %s, 'c', %s, %s, %s, %s, %s, '{}', '2026-11-01', '{}', 'r')",
+        " embedding_fingerprint, chunker_fingerprint, model, analyser, lexical_fragments, lexical_terms,"
+        " lexical_shortest, counts, as_of, inputs, run_id)"
+        " VALUES (%s, %s, 0, %s, %s, %s, %s, 'c', %s, %s, %s, %s, %s, '{}', '2026-11-01', '{}', 'r')",
         (
             target.corpus,
             target.generation,

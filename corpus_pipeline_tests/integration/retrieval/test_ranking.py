@@ -183,7 +183,7 @@ def test_each_stage_reports_its_counts(database: Database, serve, served):
         ("acceptance", {"accepted": 2, "below_score": 1}),
         ("diversity", {"selected": 1, "identical": 0, "near_copies": 1, "same_source": 0, "outranked": 0}),
         ("parents", {"parents": 1}),
-        ("budget", {"kept": 1, "left_out": 0, "tokens": 10}),
+        ("budget", {"kept": 1, "left_out": 0, "tokens": 5}),
         ("sufficiency", {"sufficient": 1}),
     ]
     assert ranking.sections == {"c/a.md::p0001": "# Section\n\n"}

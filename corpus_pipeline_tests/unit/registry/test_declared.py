@@ -87,3 +87,10 @@ def test_nothing_a_person_writes_raises_or_breaks_the_record(raw: dict[str, Any]
     DocumentMetadata.model_validate(found.values)
     assert "\x00" not in canonical_json(found.values)
     canonical_json(found.values).encode("utf-8")
+
+
+def test_a_source_type_is_one_of_the_known_ones_however_it_is_written() -> None:
+    assert read_declared({"source_type": "market data"}).values == {"source_type": "MARKET_DATA"}
+    assert read_declared({"source_type": "USER_FEEDBACK"}).values == {"source_type": "USER_FEEDBACK"}
+    (problem,) = read_declared({"source_type": "gossip"}).problems
+    assert "COMPETITOR_ANALYSIS" in problem[1]

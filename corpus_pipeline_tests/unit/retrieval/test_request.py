@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-import corpus_pipeline.retrieval as room
 from corpus_pipeline.errors import SearchError
 from corpus_pipeline.registry import RetrievalSpec
 from corpus_pipeline.retrieval import SearchRequest
@@ -34,11 +33,6 @@ def test_what_the_question_leaves_open_is_as_the_corpus_is_configured():
     assert (limits.min_score, limits.fetch_multiplier, limits.reranker) == (0.42, 4, "ms-marco-MiniLM-L-12-v2")
     assert limits.fetch_limit == 50  # as many as the reranker reads
     assert SearchRequest(query="q", reranker="none").limits(spec).reranker is None
-
-
-def test_the_front_door_lists_what_it_has_in_order():
-    assert list(room.__all__) == sorted(room.__all__)
-    assert all(hasattr(room, name) for name in room.__all__)
 
 
 def test_importing_the_room_loads_no_model_runtime():
