@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import date
@@ -25,6 +26,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 DATA_FOLDERS = (Path(os.environ.get("CORPUS_TEST_DATA", "/nonexistent")), Path(__file__).parents[2] / "shared" / "data")
 AS_OF = date(2026, 11, 1)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips long tests once the moment that CORPUS_TEST_DEADLINE names (seconds since 1970) has passed."""
+    deadline = float(os.environ.get("CORPUS_TEST_DEADLINE", "inf"))
+    is_long = item.get_closest_marker("slow") or item.get_closest_marker("data")
+    if is_long and time.time() > deadline:
+        pytest.skip("no time left for long tests: CORPUS_TEST_DEADLINE has passed")
 
 
 @pytest.fixture(scope="session")

@@ -60,7 +60,7 @@ def test_every_field_is_documented_and_every_documented_field_is_there(command_l
     _same(clusters, _documented("`duplicates CORPUS --json`"))
     _same(
         (member for cluster in clusters for member in cluster["members"]),
-        {"document_id", "similarity", "served", "kept_out"},
+        {"document_id", "similarity", "relation", "jaccard", "containment", "served", "kept_out", "reason"},
     )
     _search(command_line)
     _again(command_line, status["root"])
