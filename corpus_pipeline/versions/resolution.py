@@ -61,7 +61,10 @@ def resolve_corpus(context: StageContext) -> StageResult:
         )
         counts = {**version_counts(resolution), "extracted": extracted}
         with run.commit(output_sha256=output_sha256, counts=counts) as connection:
-            if output_sha256 != run.previous_output_sha256 or not version_decisions(connection, spec.slug):
+            # A purge removes decisions behind the back of the stage.
+            kept = {decision.document_id for decision in version_decisions(connection, spec.slug)}
+            decided = {decision.document_id for decision in resolution.decisions}
+            if output_sha256 != run.previous_output_sha256 or kept != decided:
                 replace_resolution(connection, spec.slug, resolution)
                 if not record_history(connection, spec.slug, context.as_of):
                     context.progress.note(
