@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from corpus_pipeline.cli.app import EXIT_HELD_BACK, CorpusArgument, JsonOption, State, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe, table
-from corpus_pipeline.cli.search import key_and_value
+from corpus_pipeline.cli.search import CorporaOption, FiltersOption, GroupsOption, key_and_value
 from corpus_pipeline.errors import EvidenceError
 
 if TYPE_CHECKING:
@@ -40,16 +40,9 @@ OutOption = Annotated[
 def build(  # noqa: PLR0913, PLR0917 - one parameter per option
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
-    corpora: Annotated[
-        list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)
-    ] = None,
-    groups: Annotated[
-        list[str] | None,
-        typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False),
-    ] = None,
-    filters: Annotated[
-        list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, as for search.", show_default=False)
-    ] = None,
+    corpora: CorporaOption = None,
+    groups: GroupsOption = None,
+    filters: FiltersOption = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most fragments to cite.", min=1, max=100)] = 8,
     out_file: OutOption = None,
     keep: Annotated[bool, typer.Option("--keep/--dry-run", help="Keep the pack in the database.")] = True,

@@ -11,13 +11,28 @@ from corpus_pipeline.cli.app import JsonOption, app, state_of
 from corpus_pipeline.cli.output import out, print_json, safe, table
 from corpus_pipeline.retrieval import KeptOut, SearchRequest, SearchResult
 
-__all__ = ["key_and_value", "result_json", "search"]
+__all__ = ["CorporaOption", "FiltersOption", "GroupsOption", "key_and_value", "result_json", "search"]
 
 SNIPPET_CHARACTERS = 240
 ADVICE = {
     "clarify": "Ask again with the meaning you want: {options}",
     "route": "Ask there: --corpus {options}",
 }
+
+
+CorporaOption = Annotated[
+    list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)
+]
+GroupsOption = Annotated[
+    list[str] | None,
+    typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False),
+]
+FiltersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", "-f", help="KEY=VALUE, such as product=Relay or plan_tier=enterprise.", show_default=False
+    ),
+]
 
 
 class Mode(StrEnum):
@@ -32,19 +47,9 @@ class Mode(StrEnum):
 def search(  # noqa: PLR0913, PLR0917 - one parameter per option
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question, in words.", show_default=False)],
-    corpora: Annotated[
-        list[str] | None, typer.Option("--corpus", "-c", help="Only these corpora.", show_default=False)
-    ] = None,
-    groups: Annotated[
-        list[str] | None,
-        typer.Option("--group", "-g", help="Access groups of the asker; default: everyone.", show_default=False),
-    ] = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", "-f", help="KEY=VALUE, such as product=Relay or plan_tier=enterprise.", show_default=False
-        ),
-    ] = None,
+    corpora: CorporaOption = None,
+    groups: GroupsOption = None,
+    filters: FiltersOption = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="Most fragments to accept.", min=1, max=100)] = 5,
     min_score: Annotated[
         float | None,

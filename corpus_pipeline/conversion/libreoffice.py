@@ -16,7 +16,7 @@ from pathlib import Path
 
 from corpus_pipeline.compute import die_with_parent
 
-__all__ = ["libreoffice_program", "libreoffice_version", "saved_as"]
+__all__ = ["REFUSED", "libreoffice_program", "libreoffice_version", "saved_as"]
 
 _PROGRAMS = ("soffice", "libreoffice")
 _SETTINGS = (
@@ -44,6 +44,8 @@ VERSION_SECONDS = 60
 RESTART_EXIT = 81
 """It asks its launcher in this way to be started again; a new profile has it do so once."""
 STARTS = 3
+REFUSED = "it could not open the file"
+"""How LibreOffice ended when it is well and the file is not: in good order, without a copy."""
 
 
 def libreoffice_program() -> str | None:
@@ -79,7 +81,9 @@ def saved_as(
     except subprocess.TimeoutExpired:
         return None, f"it took more than {timeout_seconds:g} seconds"
     copy = made / f"document.{target}"
-    return (copy, "") if copy.is_file() else (None, f"it ended with code {code}")
+    if copy.is_file():
+        return copy, ""
+    return None, f"it ended with code {code}" if code else REFUSED
 
 
 def _run(command: list[str], folder: Path, timeout_seconds: float | None) -> int:

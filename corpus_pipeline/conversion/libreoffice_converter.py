@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpus_pipeline.conversion.docling_converter import convert_bytes
 from corpus_pipeline.conversion.file_format import FileFormat, sniff_format
-from corpus_pipeline.conversion.libreoffice import libreoffice_program, saved_as
+from corpus_pipeline.conversion.libreoffice import REFUSED, libreoffice_program, saved_as
 from corpus_pipeline.conversion.properties import file_properties
 from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.errors import ConversionError
@@ -25,8 +25,8 @@ class LibreOfficeConverter:
         """The document.
 
         Raises:
-            ConversionError: ``unsupported``: LibreOffice is not installed.
-            ConverterFailure: LibreOffice cannot read the file.
+            ConversionError: ``unsupported``: LibreOffice is not installed; ``corrupt``: it refuses the file.
+            ConverterFailure: LibreOffice failed.
         """
         program = libreoffice_program()
         if program is None:
@@ -39,6 +39,12 @@ class LibreOfficeConverter:
         with tempfile.TemporaryDirectory(prefix="libreoffice-") as name:
             target = _MODERN[source.file_format]
             modern, fault = saved_as(target, source.path, source.file_format.value, Path(name), program=program)
+            if fault == REFUSED:
+                raise ConversionError(
+                    f"LibreOffice cannot open the file as {source.file_format.value}: it is damaged",
+                    reason=QuarantineReason.CORRUPT,
+                    remedy="Restore the file from its source, or save it again as docx, xlsx, pptx or PDF.",
+                )
             if modern is None:
                 raise ConverterFailure(f"LibreOffice wrote no {target} ({fault})")
             extension = modern.suffix[1:]

@@ -160,8 +160,9 @@ def test_documents_are_cut_the_same_way_in_any_order(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @given(document=documents, options=options, title=st.one_of(st.none(), prose()))
-@settings(PROFILE, max_examples=400)
+@settings(PROFILE, max_examples=1500)
 def test_coverage_and_budgets_hold_thoroughly(
     chunk: Any, counter: TokenCounter, document: ConvertedDocument, options: dict[str, Any], title: str | None
 ) -> None:
