@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -11,33 +10,14 @@ import psycopg
 import pytest
 
 from corpus_pipeline import evidence
-from corpus_pipeline.chunking import fragment_corpus
-from corpus_pipeline.conversion import convert_corpus
-from corpus_pipeline.deduplication import cluster_corpus
-from corpus_pipeline.embedding import embed_corpus
 from corpus_pipeline.errors import EvidenceError
-from corpus_pipeline.evaluation import evaluate_generation
 from corpus_pipeline.evidence import EvidencePack, SourceState
-from corpus_pipeline.index import publish_corpus, stage_generation
-from corpus_pipeline.inventory import take_inventory
-from corpus_pipeline.quality import check_stage
-from corpus_pipeline.records import SourceType, Stage, sha256_hex
+from corpus_pipeline.records import SourceType, sha256_hex
 from corpus_pipeline.registry import EvidenceSpec
 from corpus_pipeline.retrieval import SearchRequest
 from corpus_pipeline.store import StageContext
-from corpus_pipeline.versions import resolve_corpus
+from corpus_pipeline_tests.chain import night
 
-CHAIN: dict[Stage, Callable[[StageContext], object]] = {
-    Stage.SOURCE_INVENTORY: take_inventory,
-    Stage.CONVERTED_DOCUMENTS: convert_corpus,
-    Stage.NEAR_DUPLICATE_CLUSTERS: cluster_corpus,
-    Stage.DOCUMENT_VERSIONS: resolve_corpus,
-    Stage.FRAGMENTS: fragment_corpus,
-    Stage.FRAGMENT_EMBEDDINGS: embed_corpus,
-    Stage.INDEX_GENERATION: stage_generation,
-    Stage.RETRIEVAL_EVALUATION: evaluate_generation,
-    Stage.PUBLISHED_CORPUS: publish_corpus,
-}
 REFUND = "# Refund policy\n\nCustomers may ask for a refund within {days} days of the purchase.\n"
 PARKING = "---\nlast_reviewed_at: 2026-10-20\n---\n# Parking\n\nBicycles stand behind the house, cars in front of it.\n"
 QUESTION = SearchRequest(query="How many days do customers have to ask for a refund?", top_k=1)
@@ -54,12 +34,6 @@ def handbook(context: StageContext, corpus_folder: Path) -> StageContext:
     made = dataclasses.replace(context, spec=spec, registry=registry)
     night(made)
     return made
-
-
-def night(context: StageContext) -> None:
-    for stage, run in CHAIN.items():
-        run(context)
-        check_stage(context, stage)
 
 
 def gather(context: StageContext, request: SearchRequest = QUESTION) -> EvidencePack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,33 +14,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from corpus_pipeline.chunking import fragment_corpus
-from corpus_pipeline.conversion import convert_corpus
-from corpus_pipeline.deduplication import cluster_corpus
-from corpus_pipeline.embedding import embed_corpus
-from corpus_pipeline.evaluation import evaluate_generation
-from corpus_pipeline.index import publication, publish_corpus, stage_generation
-from corpus_pipeline.inventory import take_inventory
-from corpus_pipeline.quality import check_stage
-from corpus_pipeline.records import Stage
+from corpus_pipeline.index import publication
 from corpus_pipeline.registry import CorpusSpec, GateThresholds, Registry, SourceSpec
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import Database, StageContext
 from corpus_pipeline.trust import Verification, verify_corpus
-from corpus_pipeline.versions import resolve_corpus
+from corpus_pipeline_tests.chain import night
 from corpus_pipeline_tests.conftest import AS_OF
 
-CHAIN: dict[Stage, Callable[[StageContext], object]] = {
-    Stage.SOURCE_INVENTORY: take_inventory,
-    Stage.CONVERTED_DOCUMENTS: convert_corpus,
-    Stage.NEAR_DUPLICATE_CLUSTERS: cluster_corpus,
-    Stage.DOCUMENT_VERSIONS: resolve_corpus,
-    Stage.FRAGMENTS: fragment_corpus,
-    Stage.FRAGMENT_EMBEDDINGS: embed_corpus,
-    Stage.INDEX_GENERATION: stage_generation,
-    Stage.RETRIEVAL_EVALUATION: evaluate_generation,
-    Stage.PUBLISHED_CORPUS: publish_corpus,
-}
 HANDBOOK = {
     "refund.md": "# Refund policy\n\nCustomers may ask for a refund within {days} days of the purchase.\n",
     "parking.md": "# Parking\n\nBicycles stand behind the house, cars before it.\n\n## Guests\n\nThey ask a porter.\n",
@@ -87,13 +68,6 @@ class Published:
 
     def night(self) -> None:
         night(self.context)
-
-
-def night(context: StageContext) -> None:
-    """One whole run with its checks."""
-    for stage, run in CHAIN.items():
-        run(context)
-        check_stage(context, stage)
 
 
 def _context(database: Database, folder: Path) -> StageContext:
