@@ -23,6 +23,8 @@ from corpus_pipeline.store.migrations import apply_migrations
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Lines wrap at the width of the terminal; what the tests look for must not depend on where they run.
+os.environ["COLUMNS"] = "200"
 
 DATA_FOLDERS = (Path(os.environ.get("CORPUS_TEST_DATA", "/nonexistent")), Path(__file__).parents[2] / "shared" / "data")
 AS_OF = date(2026, 11, 1)

@@ -7,11 +7,12 @@ a terminal: control characters would otherwise move the cursor or change the tit
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -23,8 +24,17 @@ from corpus_pipeline.records import as_json
 
 __all__ = ["err", "out", "plain", "print_error", "print_json", "safe", "table"]
 
-out = Console(highlight=False, soft_wrap=False)
-err = Console(stderr=True, highlight=False)
+# Columns in files and pipes, where nothing says how wide: lines of a log that grep finds are not cut at 80.
+PIPE_WIDTH = 160
+
+
+def _width(stream: TextIO) -> int | None:
+    """``None`` leaves it to the terminal, or to COLUMNS."""
+    return None if stream.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
+
+
+out = Console(highlight=False, soft_wrap=False, width=_width(sys.stdout))
+err = Console(stderr=True, highlight=False, width=_width(sys.stderr))
 # JSON escapes C0 itself; these are DEL and C1, zero-width and bidirectional controls, lone surrogates.
 UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 
 import pytest
@@ -116,3 +119,13 @@ def test_a_failure_names_the_first_documents_and_counts_the_others() -> None:
     assert "! warning" in text
     assert text.count("handbook/") == MAX_DOCUMENTS_SHOWN
     assert "… and 3 more" in text
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(None, 1), ("40", 3)])
+def test_a_line_written_to_a_pipe_is_not_cut_at_eighty(columns: str | None, lines: int) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    if columns:
+        environment["COLUMNS"] = columns
+    said = "from corpus_pipeline.cli.output import out; out.print('not in force ' * 9)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True, env=environment)
+    assert len(done.stdout.splitlines()) == lines
