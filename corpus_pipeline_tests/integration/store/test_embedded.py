@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
 from corpus_pipeline.errors import DiskFullError, StoreError
-from corpus_pipeline.store import embedded
+from corpus_pipeline.settings import Settings
+from corpus_pipeline.store import database_url, embedded
 
 STARTER = """
 import os, sys
@@ -59,6 +61,37 @@ def test_handles_of_killed_processes_are_dropped_and_data_outlives_the_server(st
         assert connection.execute("SELECT to_regclass('kept')::text").fetchone() == ("kept",)
     assert _start(state, "ended") == again, "a second process joins the same server"
     assert _handles(state) == [os.getpid()], "a process that ended took its handle with it"
+
+
+def _kill_server(state: Path) -> None:
+    postmaster = psutil.Process(int((state / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0]))
+    family = [*postmaster.children(), postmaster]
+    postmaster.kill()
+    psutil.wait_procs(family, timeout=30)
+
+
+def test_a_server_that_died_while_held_is_started_again_with_its_data(state: Path) -> None:
+    url = embedded.start_embedded_server(state)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept (one integer)")
+    _kill_server(state)
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(url)
+    with psycopg.connect(embedded.start_embedded_server(state)) as connection:
+        assert connection.execute("SELECT to_regclass('kept')::text").fetchone() == ("kept",)
+
+
+def test_the_development_command_looks_after_the_server(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from corpus_pipeline.cli import dev as command
+
+    monkeypatch.setattr(command, "LOOK_SECONDS", 0.2)
+    settings = Settings(home=state)
+    url = database_url(settings)
+    _kill_server(settings.state_folder)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(6)"]) as dagster:
+        assert command._wait(dagster, settings) == 0
+    psycopg.connect(url).close()
+    embedded.stop_embedded_server(settings.state_folder)
 
 
 def test_a_state_folder_that_cannot_be_made_names_the_variable(tmp_path: Path) -> None:
