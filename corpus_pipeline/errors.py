@@ -9,6 +9,7 @@ Tree::
     │   └── SettingsError         an environment variable that cannot be used
     ├── StoreError                the database
     │   ├── DatabaseUnreachableError
+    │   ├── DatabaseConflictError     a deadlock with another session; the statement may simply be run again
     │   ├── DatabaseAuthenticationError
     │   ├── MissingExtensionError     no pgvector
     │   ├── UnsupportedServerError    PostgreSQL or pgvector too old
@@ -48,6 +49,7 @@ __all__ = [
     "CorpusBusyError",
     "CorpusPipelineError",
     "DatabaseAuthenticationError",
+    "DatabaseConflictError",
     "DatabaseUnreachableError",
     "DiskFullError",
     "EvidenceError",
@@ -138,6 +140,10 @@ class StoreError(CorpusPipelineError):
 
 class DatabaseUnreachableError(StoreError):
     """No server answers at the given address."""
+
+
+class DatabaseConflictError(StoreError):
+    """The server ended a transaction in favour of another session; running it again is right."""
 
 
 class DatabaseAuthenticationError(StoreError):

@@ -26,7 +26,7 @@ from dagster import (
 )
 from dagster._core.errors import DagsterExecutionInterruptedError
 
-from corpus_pipeline.errors import CorpusPipelineError, DatabaseUnreachableError
+from corpus_pipeline.errors import CorpusPipelineError, DatabaseConflictError, DatabaseUnreachableError
 from corpus_pipeline.orchestration.chain import ChainLink
 from corpus_pipeline.orchestration.metadata import (
     check_description,
@@ -108,11 +108,12 @@ def stage_check(entry: ChainLink, partitions: PartitionsDefinition[str]) -> Asse
 
 
 def _clear_failures(work: Callable[[], Result]) -> Result:
-    """Shows an error of ours as its message and remedy, and retries only a lost connection."""
+    """Shows an error of ours as its message and remedy; retries a lost connection and a deadlock, nothing else."""
     try:
         return work()
     except CorpusPipelineError as error:
-        raise Failure(description=str(error), allow_retries=isinstance(error, DatabaseUnreachableError)) from error
+        again = isinstance(error, (DatabaseUnreachableError, DatabaseConflictError))
+        raise Failure(description=str(error), allow_retries=again) from error
     except (KeyboardInterrupt, DagsterExecutionInterruptedError) as error:
         # Left to Dagster, whoever presses Ctrl-C or Terminate has the retry policy start the step again.
         raise Failure(description="interrupted", allow_retries=False) from error

@@ -17,6 +17,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from corpus_pipeline.errors import (
     DatabaseAuthenticationError,
+    DatabaseConflictError,
     DatabaseUnreachableError,
     DiskFullError,
     MissingExtensionError,
@@ -37,8 +38,10 @@ LOGIN_REFUSED = re.compile(
     r"password authentication failed|no password supplied|no pg_hba\.conf entry|role \".*\" does not exist"
 )
 NO_DATABASE = re.compile(r"database \".*\" does not exist")
-# The server is there; it ended this statement. A deadlock is not among them: trying again is right for it.
+# The server is there; it ended this statement.
 ABANDONED = (pg_errors.QueryCanceled, pg_errors.LockNotAvailable, pg_errors.OutOfMemory, pg_errors.ProgramLimitExceeded)
+# It ended this transaction for the sake of another one: trying again is right.
+CONFLICTS = (pg_errors.DeadlockDetected, pg_errors.SerializationFailure)
 
 
 def safe_url(url: str) -> str:
@@ -92,6 +95,11 @@ def _connection_error(error: psycopg.OperationalError, shown: str) -> StoreError
         )
     if "No space left" in text:
         return DiskFullError(f"{shown} has no space left", remedy="Free space where the database keeps its data.")
+    if isinstance(error, CONFLICTS):
+        return DatabaseConflictError(
+            f"{shown} ended a transaction that stood in another one's way: {_first_line(error)}",
+            remedy="Run this again; nothing of it was written.",
+        )
     if isinstance(error, ABANDONED):
         return StoreError(
             f"{shown} gave up a statement: {_first_line(error)}",

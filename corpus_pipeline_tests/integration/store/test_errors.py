@@ -8,6 +8,7 @@ from psycopg import errors as pg_errors
 
 from corpus_pipeline.errors import (
     DatabaseAuthenticationError,
+    DatabaseConflictError,
     DatabaseUnreachableError,
     DiskFullError,
     StoreError,
@@ -24,6 +25,8 @@ RAISE = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file: what the server say
         ("disk_full", DiskFullError, "no space left", "Free space"),
         ("out_of_memory", StoreError, "gave up a statement", "memory"),
         ("lock_not_available", StoreError, "gave up a statement", "Run this again"),
+        ("deadlock_detected", DatabaseConflictError, "in another one's way", "nothing of it was written"),
+        ("serialization_failure", DatabaseConflictError, "in another one's way", "Run this again"),
     ],
 )
 def test_a_failing_statement_is_named_by_its_sqlstate(
