@@ -11,6 +11,7 @@ import hashlib
 import json
 from datetime import date, datetime
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +25,7 @@ __all__ = [
     "DuplicateCluster",
     "DuplicateEdge",
     "DuplicateKind",
+    "EmbeddedImage",
     "ExclusionReason",
     "Fragment",
     "Lifecycle",
@@ -260,6 +262,28 @@ class Block(Record):
     links: tuple[str, ...] = ()
 
 
+class EmbeddedImage(Record):
+    """A picture that a document holds, kept beside its text.
+
+    Attributes:
+        sha256: Of the picture's bytes.
+        media_type: Such as ``image/png``.
+        data: The bytes, base64.
+        blocks: Where it stands: before, or as, the block of that number; the number of blocks
+            stands for the end of the document.
+    """
+
+    sha256: str
+    media_type: str
+    data: str
+    blocks: tuple[int, ...]
+
+    @property
+    def uri(self) -> str:
+        """The picture as a ``data:`` address."""
+        return f"data:{self.media_type};base64,{self.data}"
+
+
 BLOCK_SEPARATOR = "\n\n"
 
 
@@ -269,6 +293,7 @@ class ConvertedDocument(Record):
     ``text`` is the texts of all blocks joined by :data:`BLOCK_SEPARATOR`; it is plain text
     (headings without ``#``), a list item starts with ``- `` or its own number, a table is one
     line a row with `` | `` between cells. Use :meth:`from_blocks`, which sets the spans.
+    ``images`` are there where the corpus keeps them; without any, the JSON form has no such key.
     """
 
     blocks: tuple[Block, ...]
@@ -277,6 +302,7 @@ class ConvertedDocument(Record):
     language: str | None = None
     page_count: int | None = None
     properties: dict[str, str] = Field(default_factory=dict)
+    images: tuple[EmbeddedImage, ...] = Field((), exclude_if=lambda images: not images)
 
     @classmethod
     def from_blocks(
@@ -287,8 +313,9 @@ class ConvertedDocument(Record):
         language: str | None = None,
         page_count: int | None = None,
         properties: dict[str, str] | None = None,
+        images: tuple[EmbeddedImage, ...] = (),
     ) -> ConvertedDocument:
-        r"""Joins blocks in order, drops blocks without text and sets spans.
+        r"""Joins blocks in order, drops blocks without text and sets spans; images follow their blocks.
 
         >>> doc = ConvertedDocument.from_blocks([Block(kind=BlockKind.HEADING, text="A", level=1),
         ...                                      Block(kind=BlockKind.PARAGRAPH, text="b")])
@@ -302,6 +329,10 @@ class ConvertedDocument(Record):
             end = position + len(block.text)
             spanned.append(block.model_copy(update={"char_start": position, "char_end": end}))
             position = end + len(BLOCK_SEPARATOR)
+        before = list(accumulate((bool(block.text.strip()) for block in blocks), initial=0))
+        placed = [
+            image.model_copy(update={"blocks": tuple(before[block] for block in image.blocks)}) for image in images
+        ]
         return cls(
             blocks=tuple(spanned),
             text=BLOCK_SEPARATOR.join(block.text for block in kept),
@@ -309,6 +340,7 @@ class ConvertedDocument(Record):
             language=language,
             page_count=page_count,
             properties=properties or {},
+            images=tuple(placed),
         )
 
     @property

@@ -6,7 +6,8 @@ Inventory and conversion run as in the pipeline, so that archives and attachment
 ``FOLDER`` holds ``manifest.jsonl`` (file and format) and ``markitdown/must_contain.json``: strings
 that must, and must not, appear in a conversion to Markdown. Ours is structured text and not
 Markdown, so marks of Markdown are taken off before strings are compared; :data:`NORMALISATION`
-lists each rule and :func:`wanted_content` applies them.
+lists each rule and :func:`wanted_content` applies them. Cases that want embedded pictures kept run with
+``conversion.embedded_images: keep``, all others with ``cut``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ NORMALISATION = {
     "links": "'[Unix](/wiki/Unix)' is the text 'Unix' and the link '/wiki/Unix', cut off or whole",
     "pictures": "'![caption](name)' is the caption; the name a converter gives a picture is no content",
     "code fences": "'```python' is code in that language",
-    "embedded pictures": "'data:image/png;base64...' is the mark of a picture cut out",
+    "cut pictures": "'data:image/png;base64...' is the mark of a picture cut out; here nothing stands there",
+    "kept pictures": "'data:image/png;base64,iVBOR' is found among the pictures of the document, not in its text",
     "labels": "'## Content' and '**Authors:**' are words of the converter itself; what follows counts",
     "quotation marks": "typographic and straight marks and dashes, and runs of spaces, are the same",
 }
@@ -54,9 +56,14 @@ VARIANTS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–":
 
 
 def wanted_content(wanted: str) -> list[tuple[str, str]]:
-    """What a string of a Markdown conversion asks for: pairs of kind (``text``, ``link``, ``code``) and content."""
-    if wanted in OWN_WORDS:
+    """What a string of a Markdown conversion asks for: pairs of kind and content.
+
+    Kinds are ``text``, ``link``, ``code`` (its language) and ``image`` (the beginning of its data address).
+    """
+    if wanted in OWN_WORDS or (wanted.startswith(EMBEDDED) and wanted.endswith(CUT)):
         return []
+    if wanted.startswith(EMBEDDED):
+        return [("image", wanted)]
     wanted = LABEL.sub("", wanted)
     if match := FENCE.match(wanted):
         return [("code", match.group(1))] if match.group(1) else []
@@ -81,10 +88,13 @@ class Searched:
         blocks = [block for one in given for block in one.blocks]
         self.text = even("\n".join(parts))
         self.links = [link for block in blocks for link in block.links]
+        self.images = [image.uri for one in given for image in one.images]
         self.languages = {block.code_language for block in blocks if block.code_language}
 
     def holds(self, kind: str, content: str) -> bool:
         """Whether a piece of content is there."""
+        if kind == "image":
+            return any(uri.startswith(content) for uri in self.images)
         if kind == "code":
             return content in self.languages
         if kind == "link":
@@ -99,9 +109,13 @@ def even(text: str) -> str:
 
 def check_case(case: dict[str, Any], searched: Searched) -> dict[str, Any]:
     """Which strings of a case are missing, and which are there and must not be."""
-    wanted = [text for text in case["must_include"] if not text.startswith(EMBEDDED)]
+    wanted = case["must_include"]
     missing = [text for text in wanted if not all(searched.holds(*part) for part in wanted_content(text))]
-    unwanted = [text for text in case["must_not_include"] if not text.startswith("![") and even(text) in searched.text]
+    unwanted = [
+        text
+        for text in case["must_not_include"]
+        if not text.startswith("![") and (even(text) in searched.text or searched.holds("image", text))
+    ]
     return {"strings": len(wanted), "missing": missing, "unwanted": unwanted}
 
 
@@ -126,14 +140,14 @@ def main() -> int:
         return 0
     listed = [json.loads(line) for line in (folder / "manifest.jsonl").read_text().splitlines() if line]
     entries = {entry["file"]: entry["format"] for entry in listed if (folder / entry["file"]).is_file()}
+    given = _given_cases(folder / "markitdown")
+    keeping = {f"markitdown/{case['filename']}" for case in given if _option(case) == "keep"} & entries.keys()
     started = time.perf_counter()
-    with (
-        MemoryWatch() as watch,
-        open_corpus({name: folder / name for name in entries}, workers=arguments.workers) as corpus,
-    ):
-        outcomes = _convert(corpus, entries)
+    with MemoryWatch() as watch:
+        outcomes = _run(folder, entries, arguments.workers, "cut")
+        kept = _run(folder, sorted(keeping), arguments.workers, "keep") if keeping else {}
     by_format = _by_format(entries, outcomes)
-    cases = _cases(folder / "markitdown", outcomes)
+    cases = _cases(given, {"keep": kept, "cut": outcomes})
     report: dict[str, Any] = {
         "files": len(entries),
         "converted": sum(bool(outcome.documents) for outcome in outcomes.values()),
@@ -148,6 +162,13 @@ def main() -> int:
     write_result("formats", report, arguments.output)
     lacking = [name for name, row in by_format.items() if not row["converted"]]
     return 1 if lacking or any(case["missing"] or case["unwanted"] for case in cases) else 0
+
+
+def _run(folder: Path, names: Iterable[str], workers: int, embedded_images: str) -> dict[str, Outcome]:
+    given = list(names)
+    files = {name: folder / name for name in given}
+    with open_corpus(files, workers=workers, conversion={"embedded_images": embedded_images}) as corpus:
+        return _convert(corpus, given)
 
 
 def _convert(corpus: OpenCorpus, names: Iterable[str]) -> dict[str, Outcome]:
@@ -181,21 +202,25 @@ def _by_format(entries: dict[str, str], outcomes: dict[str, Outcome]) -> dict[st
     return dict(sorted(rows.items()))
 
 
-def _cases(folder: Path, outcomes: dict[str, Outcome]) -> list[dict[str, Any]]:
-    if not (folder / "must_contain.json").is_file():
-        return []
+def _given_cases(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "must_contain.json"
+    return json.loads(path.read_text("utf-8")) if path.is_file() else []
+
+
+def _cases(given: Iterable[dict[str, Any]], outcomes: dict[str, dict[str, Outcome]]) -> list[dict[str, Any]]:
     cases = []
-    for case in json.loads((folder / "must_contain.json").read_text("utf-8")):
-        outcome = outcomes.get(f"{folder.name}/{case['filename']}", Outcome())
-        shown = {"file": case["filename"], "option": _option(case)}
-        cases.append({**shown, "documents": len(outcome.documents), **check_case(case, Searched(outcome.documents))})
+    for case in given:
+        option = _option(case)
+        outcome = outcomes[option].get(f"markitdown/{case['filename']}", Outcome())
+        shown = {"file": case["filename"], "option": option, "documents": len(outcome.documents)}
+        cases.append({**shown, **check_case(case, Searched(outcome.documents))})
     return cases
 
 
 def _option(case: dict[str, Any]) -> str:
-    """Which handling of embedded pictures a case is for."""
+    """Which handling of embedded pictures a case is for; ``cut`` is the default, and that of cases without any."""
     asked = " ".join(case["must_include"])
-    return "keep" if EMBEDDED in asked and CUT not in asked else "cut" if EMBEDDED in str(case) else "any"
+    return "keep" if EMBEDDED in asked and CUT not in asked else "cut"
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -61,13 +61,17 @@ class CatalogueEntry:
         """Digest of options and mapping."""
         return sha256_hex(canonical_json([dict(self.options), self.mapping_version, MAPPING_VERSION]))
 
-    def fingerprint(self, file_format: FileFormat, extension: str) -> str:
+    def fingerprint(self, file_format: FileFormat, extension: str, chosen: Mapping[str, str] | None = None) -> str:
         """What the output depends on besides the bytes: converter, version, options, the format read.
 
-        The extension counts for plain text only, where it names the language of code.
+        Args:
+            file_format: The format read.
+            extension: Counts for plain text only, where it names the language of code.
+            chosen: Options of the corpus that change the output.
         """
         shown = extension if file_format is FileFormat.CODE else ""
-        return sha256_hex(canonical_json([self.name, self.version, self.options_sha256, file_format.value, shown]))
+        parts: list[object] = [self.name, self.version, self.options_sha256, file_format.value, shown]
+        return sha256_hex(canonical_json([*parts, *([dict(chosen)] if chosen else [])]))
 
     @cached_property
     def identity_sha256(self) -> str:

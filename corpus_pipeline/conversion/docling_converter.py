@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from corpus_pipeline.conversion.alternative_text import with_alternative_text
 from corpus_pipeline.conversion.containers import check_xml
 from corpus_pipeline.conversion.decoding import decode_text
 from corpus_pipeline.conversion.docling_mapping import LAYERS, document_blocks
+from corpus_pipeline.conversion.embedded_images import take_images
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.html_preparation import keep_characters, marked_blocks, prepared_epub, prepared_html
 from corpus_pipeline.conversion.markup_details import (
@@ -25,7 +27,7 @@ from corpus_pipeline.conversion.properties import file_properties
 from corpus_pipeline.conversion.source import ConversionInput, ConverterFailure
 from corpus_pipeline.conversion.tables import dropped_tables
 from corpus_pipeline.errors import ConversionError
-from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, QuarantineReason
+from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, EmbeddedImage, QuarantineReason
 
 __all__ = ["DoclingConverter", "convert_bytes"]
 
@@ -84,7 +86,14 @@ class DoclingConverter:
         elif source.file_format in _DETAILS:
             found = _DETAILS[source.file_format](source.path)
         properties = file_properties(source)
-        return convert_bytes(data, source.file_format, properties, max_pages=source.max_pages, details=found)
+        return convert_bytes(
+            data,
+            source.file_format,
+            properties,
+            max_pages=source.max_pages,
+            details=found,
+            keep_images=source.keep_images,
+        )
 
 
 def convert_bytes(
@@ -94,6 +103,7 @@ def convert_bytes(
     *,
     max_pages: int,
     details: Details | None = None,
+    keep_images: bool = False,
 ) -> ConvertedDocument:
     """Runs docling on bytes under a name of our own, so that no path of the file is followed.
 
@@ -103,6 +113,7 @@ def convert_bytes(
         properties: The document's own properties.
         max_pages: Most slides or sheets.
         details: What the file says of its parts besides.
+        keep_images: Whether pictures in the file become part of the document.
     """
     from docling.datamodel.base_models import ConversionStatus, DocumentStream
 
@@ -110,7 +121,7 @@ def convert_bytes(
     if prepare is not None:
         data = prepare(data)
     stream = DocumentStream(name=f"document.{_SUFFIX.get(file_format, file_format.value)}", stream=BytesIO(data))
-    result = _engine().convert(stream, raises_on_error=False)
+    result = _engine(keep_images).convert(stream, raises_on_error=False)
     if result.status not in {ConversionStatus.SUCCESS, ConversionStatus.PARTIAL_SUCCESS}:
         parts = sorted({error.module_name for error in result.errors if error.module_name})
         raise ConverterFailure(f"docling ended with {result.status.value} in {', '.join(parts) or 'its pipeline'}")
@@ -121,7 +132,10 @@ def convert_bytes(
             remedy="Raise conversion.limits.max_pages, or split the file.",
         )
     blocks = document_blocks(
-        result.document, shifted=file_format in _SHIFTED, units_per_point=_UNITS_PER_POINT.get(file_format)
+        result.document,
+        shifted=file_format in _SHIFTED,
+        units_per_point=_UNITS_PER_POINT.get(file_format),
+        mark_images=keep_images,
     )
     if file_format is FileFormat.PPTX:
         blocks = with_alternative_text(blocks, data)
@@ -129,6 +143,10 @@ def convert_bytes(
         blocks = marked_blocks(blocks)
     if details is not None:
         blocks = with_details(blocks, details)
+    images: tuple[EmbeddedImage, ...] = ()
+    if keep_images:
+        blocks, images, left_out = take_images(blocks, result.document, data)
+        properties = properties | ({"images_left_out": str(left_out)} if left_out else {})
     title = next((block.text for block in blocks if block.kind is BlockKind.TITLE), None)
     return ConvertedDocument.from_blocks(
         blocks,
@@ -136,6 +154,7 @@ def convert_bytes(
         language=properties.get("language"),
         page_count=len(result.document.pages) if file_format in _UNITS_PER_POINT else None,
         properties={**properties, **dropped_tables(_table_count(result.document), _kept_tables(blocks))},
+        images=images,
     )
 
 
@@ -162,17 +181,19 @@ def _kept_tables(blocks: list[Block]) -> int:
     return sum(block.kind is BlockKind.TABLE for block in blocks)
 
 
-_engines: list[Any] = []
+@cache
+def _engine(keep_images: bool) -> Any:
+    from docling.datamodel.backend_options import HTMLBackendOptions
+    from docling.datamodel.base_models import InputFormat
+    from docling.document_converter import DocumentConverter, HTMLFormatOption
 
-
-def _engine() -> Any:
-    if not _engines:
-        from docling.document_converter import DocumentConverter
-
-        keep_characters()
-        _draw_nothing()
-        _engines.append(DocumentConverter())
-    return _engines[0]
+    keep_characters()
+    _draw_nothing()
+    if not keep_images:
+        return DocumentConverter()
+    # Pictures in the page itself; neither files nor other machines are asked.
+    options = HTMLBackendOptions(fetch_images=True, enable_local_fetch=False, enable_remote_fetch=False)
+    return DocumentConverter(format_options={InputFormat.HTML: HTMLFormatOption(backend_options=options)})
 
 
 def _draw_nothing() -> None:

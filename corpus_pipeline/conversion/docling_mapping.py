@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from corpus_pipeline.conversion.embedded_images import image_marks
 from corpus_pipeline.conversion.inline_text import collapse, join_runs, list_marker
 from corpus_pipeline.conversion.tables import table_block
 from corpus_pipeline.records import Block, BlockKind
@@ -24,16 +25,19 @@ _FURNITURE = frozenset({"page_header", "page_footer"})
 MAX_LEVEL = 6
 
 
-def document_blocks(document: Any, *, shifted: bool = False, units_per_point: float | None = None) -> list[Block]:
+def document_blocks(
+    document: Any, *, shifted: bool = False, units_per_point: float | None = None, mark_images: bool = False
+) -> list[Block]:
     """Blocks of a ``DoclingDocument``: its body and notes, without page furniture.
 
     Args:
         document: The document.
         shifted: Heading level 1 of this document is the second level below the title.
         units_per_point: Scale of the document's boxes; ``None`` when it has no pages, only sheets or nothing.
+        mark_images: Whether blocks carry marks of their pictures among their links, for :func:`take_images`.
     """
     shift = 1 if shifted or _has_single_title(document) else 0
-    walk = _Walk(document, shift=shift, units_per_point=units_per_point)
+    walk = _Walk(document, shift=shift, units_per_point=units_per_point, mark_images=mark_images)
     for item in (*document.tables, *document.pictures):
         walk.seen.update(reference.cref for reference in item.captions)
     return [*walk.children(document.body, depth=0), *walk.notes()]
@@ -48,6 +52,7 @@ class _Walk:
     document: Any
     shift: int
     units_per_point: float | None
+    mark_images: bool = False
     seen: set[str] = field(default_factory=set)
     titled: bool = False
     counts: dict[str, int] = field(default_factory=dict)
@@ -185,6 +190,7 @@ class _Walk:
             yield Block(kind=BlockKind.CAPTION, text=caption, page=place["page"])
         rows, header, spans = self.cells(item.data)
         links = _unique([link for cell in item.data.table_cells for link in self.cell_links(cell)])
+        links += self.marks(item)
         block = table_block(rows, header_rows=header, caption=caption, spans=spans, links=links, **place)
         if block:
             yield block
@@ -199,6 +205,17 @@ class _Walk:
             node = waiting.pop(0)
             yield from _links(node)
             waiting += [reference.resolve(self.document) for reference in node.children]
+
+    def marks(self, item: Any) -> tuple[str, ...]:
+        """Marks of a picture, or of the pictures in the cells of a table."""
+        return image_marks(self.pictures_of(item)) if self.mark_images else ()
+
+    def pictures_of(self, item: Any) -> Iterator[Any]:
+        if item.label.value == "picture":
+            yield item
+            return
+        for reference in getattr(item, "children", ()):
+            yield from self.pictures_of(reference.resolve(self.document))
 
     def cells(self, data: Any) -> tuple[list[list[str]], int, list[tuple[int, int, int, int]]]:
         rows = [[""] * data.num_cols for _ in range(data.num_rows)]
@@ -232,8 +249,9 @@ class _Walk:
     def picture(self, item: Any, depth: int) -> Iterator[Block]:
         place = self.place(item)
         caption = collapse(item.caption_text(self.document))
-        if caption:
-            yield Block(kind=BlockKind.PICTURE, text=caption, links=_links(item), **place)
+        marks = self.marks(item)
+        if caption or marks:
+            yield Block(kind=BlockKind.PICTURE, text=caption, links=_links(item) + marks, **place)
         chart = getattr(getattr(item, "meta", None), "tabular_chart", None)
         if chart is not None:
             rows, header, spans = self.cells(chart.chart_data)

@@ -23,6 +23,7 @@ class ConversionJob:
         limits: ``ConversionLimits`` as a dictionary.
         pdf_grade: ``models``, ``geometry`` or ``native``.
         ocr: ``auto``, ``on`` or ``off``.
+        keep_images: Whether pictures in the file become part of the document.
         slice_folder: Where captured slices go; empty, the file is converted by one worker alone.
         file_format: Of a sliced file, what the first look found.
         sliced_by: Of a sliced file, the converter that slices it.
@@ -43,6 +44,7 @@ class ConversionJob:
     password: str | None = field(default=None, repr=False)
     pdf_grade: str = "geometry"
     ocr: str = "auto"
+    keep_images: bool = False
     slice_folder: str = ""
     file_format: str = ""
     sliced_by: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from corpus_pipeline.conversion.docling_converter import convert_bytes
@@ -48,7 +49,12 @@ class LibreOfficeConverter:
             if modern is None:
                 raise ConverterFailure(f"LibreOffice wrote no {target} ({fault})")
             extension = modern.suffix[1:]
-            found = ConversionInput(modern, sniff_format(modern, extension), extension, None, source.max_pages)
+            modern_format = sniff_format(modern, extension)
+            found = replace(source, path=modern, file_format=modern_format, extension=extension, password=None)
             return convert_bytes(
-                modern.read_bytes(), found.file_format, file_properties(found), max_pages=source.max_pages
+                modern.read_bytes(),
+                found.file_format,
+                file_properties(found),
+                max_pages=source.max_pages,
+                keep_images=source.keep_images,
             )

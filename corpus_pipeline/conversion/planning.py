@@ -64,12 +64,15 @@ class Conditions:
     @classmethod
     def of(cls, spec: ConversionSpec) -> Conditions:
         """The conditions of a corpus."""
-        return cls(RouteOptions(resolved_grade(spec.pdf_grade), spec.ocr), spec.limits.model_dump())
+        keep = spec.embedded_images == "keep"
+        options = RouteOptions(resolved_grade(spec.pdf_grade), spec.ocr, keep_images=keep)
+        return cls(options, spec.limits.model_dump())
 
     @property
     def sha256(self) -> str:
         """Digest of all of them: a quarantined file is tried again when it changes."""
-        return sha256_hex(canonical_json([self.options.pdf_grade, self.options.ocr, dict(self.limits)]))
+        chosen: list[object] = [self.options.pdf_grade, self.options.ocr, dict(self.limits)]
+        return sha256_hex(canonical_json([*chosen, *(["keep_images"] if self.options.keep_images else [])]))
 
 
 @dataclass(frozen=True)

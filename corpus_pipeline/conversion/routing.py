@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from corpus_pipeline.conversion.embedded_images import IMAGE_FORMATS, IMAGES_VERSION
 from corpus_pipeline.conversion.file_format import FileFormat
 from corpus_pipeline.conversion.markitdown_converter import MARKITDOWN_FORMATS
 from corpus_pipeline.errors import ConversionError
@@ -137,19 +138,26 @@ class RouteOptions:
         pdf_grade: ``models``, ``geometry`` or ``native``.
         ocr: ``auto``, ``on`` or ``off``.
         scanned: Whether a PDF has pages that are pictures.
+        keep_images: Whether pictures in the file become part of the document.
         models_found: False when the grade ``models`` is asked for and cannot run: then nothing stands in for it.
     """
 
     pdf_grade: str = "geometry"
     ocr: str = "auto"
     scanned: bool = False
+    keep_images: bool = False
     models_found: bool = True
 
     def of_format(self, file_format: FileFormat) -> dict[str, str]:
         """The choices that matter for a format."""
         if file_format is FileFormat.PDF:
             return {"pdf_grade": self.pdf_grade, "ocr": self.ocr}
-        return {"ocr": self.ocr} if file_format is FileFormat.IMAGE else {}
+        return {"ocr": self.ocr} if file_format is FileFormat.IMAGE else self.of_output(file_format)
+
+    def of_output(self, file_format: FileFormat) -> dict[str, str]:
+        """The choices that change what one converter makes of a format, and so belong to its fingerprint."""
+        kept = self.keep_images and file_format in IMAGE_FORMATS
+        return {"embedded_images": IMAGES_VERSION} if kept else {}
 
 
 def route(file_format: FileFormat, requested: str, options: RouteOptions = RouteOptions()) -> tuple[str, ...]:

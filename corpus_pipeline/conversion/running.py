@@ -122,6 +122,7 @@ class _LocalCopies:
                 password=item.password,
                 pdf_grade=conditions.options.pdf_grade,
                 ocr=conditions.options.ocr,
+                keep_images=conditions.options.keep_images,
             )
 
     def checked(self, outcomes: Iterator[ConversionOutcome]) -> Iterator[ConversionOutcome]:
@@ -153,15 +154,18 @@ class _Batch:
 
     def add(self, item: WantedFile, outcome: ConversionOutcome) -> None:
         entry = self._catalogue[outcome.converter]
+        file_format, options = FileFormat(outcome.file_format), self._conditions.options
         self._waiting.append(
             SavedConversion(
                 source_sha256=item.file.sha256,
                 policy_sha256=item.policy_sha256,
                 file_format=outcome.file_format,
-                options_sha256=options_sha256(self._conditions.options, outcome.file_format),
+                options_sha256=options_sha256(options, outcome.file_format),
                 limits=dict(self._conditions.limits),
                 tried=tried_identities(outcome, self._catalogue),
-                converter_fingerprint=entry.fingerprint(FileFormat(outcome.file_format), item.file.extension),
+                converter_fingerprint=entry.fingerprint(
+                    file_format, item.file.extension, options.of_output(file_format)
+                ),
                 effective_converter=outcome.converter,
                 summary=outcome.summary,
                 content=outcome.content,

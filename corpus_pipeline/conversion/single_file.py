@@ -199,7 +199,7 @@ def _try_in_order(
 
 
 def _input(job: ConversionJob, path: Path, file_format: FileFormat) -> ConversionInput:
-    return ConversionInput(path, file_format, job.extension, job.password, job.limits["max_pages"])
+    return ConversionInput(path, file_format, job.extension, job.password, job.limits["max_pages"], job.keep_images)
 
 
 def _make(name: str, job: ConversionJob, source: ConversionInput, converter: Converter) -> ConvertedDocument:
@@ -297,6 +297,7 @@ def _clean(document: ConvertedDocument) -> ConvertedDocument:
         language=document.language and clean_text(document.language),
         page_count=document.page_count,
         properties={clean_text(key): clean_text(value) for key, value in document.properties.items()},
+        images=document.images,
     )
 
 

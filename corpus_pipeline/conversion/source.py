@@ -22,6 +22,7 @@ class ConversionInput:
         extension: Lower case, without dot.
         password: Opens the file when it is encrypted.
         max_pages: Files with more pages are refused as ``too_large``.
+        keep_images: Pictures in the file become part of the document, where the converter can.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class ConversionInput:
     extension: str = ""
     password: str | None = field(default=None, repr=False)
     max_pages: int = 5000
+    keep_images: bool = False
 
 
 class ConverterFailure(Exception):  # noqa: N818 - what happened to the converter, not to the pipeline

@@ -92,6 +92,10 @@ class ConversionSpec(Spec):
         description="Text recognition of images and scanned pages: auto where the extra `ocr` is installed, on "
         "refuses files with scanned pages without it, off never.",
     )
+    embedded_images: Literal["cut", "keep"] = Field(
+        "cut",
+        description="Pictures inside office documents and HTML: cut leaves them out, keep stores them beside the text.",
+    )
     limits: ConversionLimits = ConversionLimits()
     password: SecretStr | None = Field(None, description="Opens encrypted files of this corpus.")
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from io import BytesIO
 from pathlib import Path
 
+import docx
 import pytest
+from PIL import Image
 from pydantic import SecretStr
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
@@ -77,6 +80,27 @@ def test_a_pdf_grade_converts_pdfs_again_and_nothing_else(context: StageContext,
     back = run(with_conversion(context, pdf_grade="geometry"))
     assert back.counts["converted"] == 0
     assert back.output_sha256 == first.output_sha256
+
+
+@pytest.mark.slow
+def test_keeping_pictures_converts_what_may_hold_some_again(context: StageContext, corpus_folder: Path) -> None:
+    drawn = BytesIO()
+    Image.new("RGB", (40, 30), "red").save(drawn, "PNG")
+    plan = docx.Document()
+    plan.add_paragraph("The plan.")
+    plan.add_picture(drawn)
+    plan.save(str(corpus_folder / "plan.docx"))
+    (corpus_folder / "notes.txt").write_text("Notes.")
+    keep = with_conversion(context, embedded_images="keep")
+    first = run(context)
+    kept = run(keep)
+    assert (first.counts["converted"], kept.counts["converted"]) == (2, 1)
+    with context.database.connection() as connection:
+        plan_row = next(each for each in documents(connection, "handbook") if each.relative_path == "plan.docx")
+        assert len(converted_document(connection, plan_row).images) == 1
+    assert run(keep).output_sha256 == kept.output_sha256 != first.output_sha256
+    back = run(context)
+    assert (back.counts["converted"], back.output_sha256) == (0, first.output_sha256)
 
 
 PASSWORDS = ("sidecar-secret-one", "registry-secret-two", "corpus-secret-three")
