@@ -17,7 +17,7 @@ from dagster._core.storage.tags import GRPC_INFO_TAG
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import project_file
 
-__all__ = ["HOST_TAG", "PID_TAG", "dagster_environment", "dagster_instance", "owner_tags"]
+__all__ = ["HOST_TAG", "PID_TAG", "dagster_environment", "dagster_instance", "fail_dead_runs", "owner_tags"]
 
 PID_TAG = "corpus_pipeline/pid"
 HOST_TAG = "corpus_pipeline/host"
@@ -53,7 +53,7 @@ def dagster_instance(settings: Settings) -> Iterator[DagsterInstance]:
     """
     os.environ.update(dagster_environment(settings))
     with DagsterInstance.get() as instance:
-        _fail_dead_runs(instance)
+        fail_dead_runs(instance)
         yield instance
 
 
@@ -62,11 +62,18 @@ def owner_tags() -> dict[str, str]:
     return {PID_TAG: str(os.getpid()), HOST_TAG: socket.gethostname(), "corpus_pipeline/launcher": "command line"}
 
 
-def _fail_dead_runs(instance: DagsterInstance) -> None:
-    """Ends runs whose process on this machine was killed; nothing else would, and their corpora would wait for them."""
+def fail_dead_runs(instance: DagsterInstance) -> list[str]:
+    """Ends runs whose process on this machine was killed; nothing else would, and their corpora would wait for them.
+
+    Returns:
+        The ids of the runs it ended.
+    """
+    ended = []
     for run in instance.get_runs(RunsFilter(statuses=[DagsterRunStatus.STARTING, DagsterRunStatus.STARTED])):
         if _is_dead(run.tags):
             instance.report_run_failed(run, "the process of this run has died")
+            ended.append(run.run_id)
+    return ended
 
 
 def _is_dead(tags: Mapping[str, str]) -> bool:

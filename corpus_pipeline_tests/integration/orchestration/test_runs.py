@@ -18,7 +18,9 @@ from dagster import (
     DagsterInstance,
     DagsterRunStatus,
     RetryPolicy,
+    SensorResult,
     StaticPartitionsDefinition,
+    build_sensor_context,
     materialize,
 )
 
@@ -28,6 +30,7 @@ from corpus_pipeline.orchestration.chain import ChainLink
 from corpus_pipeline.orchestration.ingestion import ingest
 from corpus_pipeline.orchestration.instance import HOST_TAG, PID_TAG, dagster_instance
 from corpus_pipeline.orchestration.observer import LogObserver
+from corpus_pipeline.orchestration.sensors import dead_runs
 from corpus_pipeline.records import Stage
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.settings import Settings
@@ -194,6 +197,20 @@ def test_runs_of_a_killed_command_are_ended_by_the_next_one(settings: Settings) 
     assert states[dead.pid] is not None
     assert states[dead.pid].status is DagsterRunStatus.FAILURE  # type: ignore[union-attr]
     assert states[os.getpid()].status is DagsterRunStatus.STARTED  # type: ignore[union-attr]
+
+
+def test_the_sensor_ends_runs_of_a_killed_command_while_the_daemon_is_up(instance: DagsterInstance) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", "pass"])
+    dead.wait()
+    run = instance.create_run_for_job(
+        _job(), tags={PID_TAG: str(dead.pid), HOST_TAG: socket.gethostname()}, status=DagsterRunStatus.STARTED
+    )
+    with build_sensor_context(instance=instance) as context:
+        first, second = dead_runs(context), dead_runs(context)
+    assert isinstance(first, SensorResult)
+    assert run.run_id in str(first.skip_reason)
+    assert instance.get_run_by_id(run.run_id).status is DagsterRunStatus.FAILURE  # type: ignore[union-attr]
+    assert "no run is without" in str(second.skip_reason)  # type: ignore[union-attr]
 
 
 def _job():

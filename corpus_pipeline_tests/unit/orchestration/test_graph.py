@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from dagster import (
     DefaultScheduleStatus,
+    DefaultSensorStatus,
     Definitions,
     RunRequest,
     ScheduleEvaluationContext,
@@ -63,7 +64,9 @@ def _lines(definitions: Definitions) -> Iterator[str]:
         state = "running" if schedule.default_status is DefaultScheduleStatus.RUNNING else "stopped"
         when = f"{schedule.cron_schedule} {schedule.execution_timezone}"
         yield f"schedule {schedule.name} | {when} | {schedule.job_name} | {state}"
-    yield f"sensors: {len(definitions.sensors or [])}"
+    for sensor in definitions.sensors or []:
+        state = "running" if sensor.default_status is DefaultSensorStatus.RUNNING else "stopped"
+        yield f"sensor {sensor.name} | every {sensor.minimum_interval_seconds} s | {state}"
 
 
 def test_the_graph_is_what_the_snapshot_says(definitions: Definitions) -> None:
