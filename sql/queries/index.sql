@@ -241,7 +241,7 @@ SELECT d.document_id, d.serving_state, corpus.marked_digest(corpus.fragment_dige
 FROM corpus.fragments AS f
 JOIN pg_temp.wanted_documents AS d ON d.document_id = f.document_id
 LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
-WHERE f.corpus = :corpus AND (m.copy_of IS NULL OR d.serving_state <> 'current');
+WHERE f.corpus = :corpus AND CASE WHEN m.copy_of IS NULL THEN true ELSE d.serving_state <> 'current' END;
 
 -- name: want_parents!
 -- Digests of the parents that a corpus should serve.
@@ -288,20 +288,25 @@ WHERE s.corpus = :corpus
 
 -- name: insert_fragments!
 -- Adds the fragments of the wanted documents that the base generation lacks, with vectors and terms from the caches.
-INSERT INTO {table} ({columns}, also_in, is_boilerplate, embedding, term_count, terms, term_levels, row_sha256,
+-- Digests come before vectors: a row that is served already costs no more than its digest, and no whole row of
+-- fragments is carried through the joins. CASE, for of an outer join's IS NULL the planner expects next to no rows.
+INSERT INTO {table} ({columns}, also_in, is_boilerplate, row_sha256, embedding, term_count, terms, term_levels,
                      generation_from)
-SELECT {values}, coalesce(m.also_in, '[]'::jsonb), coalesce(m.is_boilerplate, false), e.vector::halfvec, a.term_count,
-       a.terms, a.term_levels, n.row_sha256, :generation
-FROM pg_temp.wanted_documents AS d
-JOIN corpus.fragments AS f ON f.document_id = d.document_id
-LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
-JOIN corpus.embeddings AS e ON e.embedded_sha256 = f.embedded_sha256 AND e.fingerprint = :fingerprint
-JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = f.embedded_sha256 AND a.analyser = :analyser,
-     LATERAL (SELECT corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256 OFFSET 0) AS n
-WHERE f.corpus = :corpus AND (m.copy_of IS NULL OR d.serving_state <> 'current')
-  AND NOT EXISTS (
+SELECT n.*, e.vector::halfvec, a.term_count, a.terms, a.term_levels, :generation
+FROM (
+    SELECT {values}, coalesce(m.also_in, '[]'::jsonb), coalesce(m.is_boilerplate, false),
+           corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256
+    FROM pg_temp.wanted_documents AS d
+    JOIN corpus.fragments AS f ON f.document_id = d.document_id
+    LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
+    WHERE f.corpus = :corpus AND CASE WHEN m.copy_of IS NULL THEN true ELSE d.serving_state <> 'current' END
+    OFFSET 0
+) AS n
+JOIN corpus.embeddings AS e ON e.embedded_sha256 = n.embedded_sha256 AND e.fingerprint = :fingerprint
+JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = n.embedded_sha256 AND a.analyser = :analyser
+WHERE NOT EXISTS (
     SELECT FROM {table} AS s
-    WHERE s.corpus = :corpus AND s.document_id = f.document_id AND s.row_sha256 = n.row_sha256
+    WHERE s.corpus = :corpus AND s.document_id = n.document_id AND s.row_sha256 = n.row_sha256
       AND s.generation_from <= :base AND (s.generation_to IS NULL OR s.generation_to > :base));
 
 -- name: insert_parents!
