@@ -134,7 +134,7 @@ def list_packs(
         state.registry.corpus(corpus)
     with state.database.connection() as connection:
         kept = evidence.packs(connection, corpus)
-    reports = [evidence.review_pack(state.database, state.registry, entry.pack) for entry in kept]
+    reports = evidence.review_packs(state.database, state.registry, [entry.pack for entry in kept])
     if as_json:
         print_json({"packs": [_report_json(report) for report in reports]})
         return

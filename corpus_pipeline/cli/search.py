@@ -156,10 +156,10 @@ def _print_result(result: SearchResult, *, explain: bool) -> None:
 
 
 def _print_trace(result: SearchResult) -> None:
-    rows = [
-        [stage.stage, ", ".join(f"{name} {count}" for name, count in stage.counts.items()), f"{stage.milliseconds:.1f}"]
-        for stage in result.trace
-    ]
+    rows = []
+    for stage in result.trace:
+        counted = ", ".join(f"{name} {count}" for name, count in stage.counts.items())
+        rows.append([stage.stage, "; ".join((counted, *stage.notes)), f"{stage.milliseconds:.1f}"])
     out.print(table(f"Stages; {result.scope.reason}", ["stage", "counts", "ms"], rows, numbers=["ms"]))
 
 

@@ -14,6 +14,7 @@ from corpus_pipeline.evidence.review import (
     keep_pack,
     propose_pack,
     review_pack,
+    review_packs,
     score_corpus,
 )
 from corpus_pipeline.evidence.validation import IntegrityFault, validate_pack
@@ -37,6 +38,7 @@ __all__ = [
     "packs",
     "propose_pack",
     "review_pack",
+    "review_packs",
     "score_corpus",
     "score_pack",
     "stored",

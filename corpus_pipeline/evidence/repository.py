@@ -20,6 +20,7 @@ __all__ = [
     "StoredPack",
     "cited_rows",
     "document_states",
+    "kept_packs",
     "packs",
     "save",
     "served_types",
@@ -133,6 +134,12 @@ def stored(connection: Connection, pack_id: str) -> StoredPack | None:
     """The pack of that id, if it is kept."""
     row = load_queries("evidence").pack(connection, pack_id=pack_id)
     return _stored(row) if row else None
+
+
+def kept_packs(connection: Connection, pack_ids: Sequence[str]) -> dict[str, StoredPack]:
+    """The packs of these ids that are kept, by id."""
+    rows = load_queries("evidence").kept_packs(connection, pack_ids=list(pack_ids))
+    return {row["pack_id"]: _stored(row) for row in rows}
 
 
 def packs(connection: Connection, corpus: str | None = None, most: int | None = 100) -> list[StoredPack]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -12,14 +12,23 @@ from corpus_pipeline.evidence import repository
 from corpus_pipeline.evidence.assembly import gather_evidence
 from corpus_pipeline.evidence.pack import EvidencePack, EvidenceSource
 from corpus_pipeline.evidence.policy import EvidenceScore, Finding, check_policy, score_pack, score_types, strictest
-from corpus_pipeline.evidence.repository import DocumentState
+from corpus_pipeline.evidence.repository import DocumentState, StoredPack
 from corpus_pipeline.evidence.validation import IntegrityFault, validate_pack
 from corpus_pipeline.index import publications
 from corpus_pipeline.records import SourceType
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.store import Database
 
-__all__ = ["PackReport", "SourceState", "SourceStatus", "keep_pack", "propose_pack", "review_pack", "score_corpus"]
+__all__ = [
+    "PackReport",
+    "SourceState",
+    "SourceStatus",
+    "keep_pack",
+    "propose_pack",
+    "review_pack",
+    "review_packs",
+    "score_corpus",
+]
 
 
 class SourceState(StrEnum):
@@ -89,14 +98,39 @@ def review_pack(database: Database, registry: Registry, pack: EvidencePack, *, t
         pack: Any pack, kept or not.
         today: The day freshness is counted to; today in UTC when absent.
     """
+    return review_packs(database, registry, [pack], today=today)[0]
+
+
+def review_packs(
+    database: Database, registry: Registry, packs: Sequence[EvidencePack], *, today: date | None = None
+) -> list[PackReport]:
+    """As :func:`review_pack`, of many packs with one query for each corpus that they cite.
+
+    Returns:
+        A report of each pack, in the order given.
+    """
     today = today or datetime.now(UTC).date()
+    cited: dict[str, set[str]] = {}
+    for pack in packs:
+        for source in pack.sources:
+            cited.setdefault(source.corpus, set()).add(source.document_id)
     with database.connection() as connection:
-        kept = repository.stored(connection, pack.pack_id)
+        kept = repository.kept_packs(connection, [pack.pack_id for pack in packs])
         states: dict[str, DocumentState] = {}
         for publication in publications(connection):
-            cited = [source.document_id for source in pack.sources if source.corpus == publication.corpus]
-            if cited:
-                states |= repository.document_states(connection, publication, cited)
+            if publication.corpus in cited:
+                wanted = sorted(cited[publication.corpus])
+                states |= repository.document_states(connection, publication, wanted)
+    return [_report(registry, pack, kept.get(pack.pack_id), states, today) for pack in packs]
+
+
+def _report(
+    registry: Registry,
+    pack: EvidencePack,
+    kept: StoredPack | None,
+    states: Mapping[str, DocumentState],
+    today: date,
+) -> PackReport:
     specs = [
         registry.corpora[slug].evidence for slug in sorted({s.corpus for s in pack.sources} & set(registry.corpora))
     ]

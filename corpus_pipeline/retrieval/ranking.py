@@ -18,7 +18,7 @@ from corpus_pipeline.retrieval.explanation import Asked, Reason, explain_candida
 from corpus_pipeline.retrieval.fusion import fuse
 from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, SearchRequest
-from corpus_pipeline.retrieval.reranking import load_reranker, rerank
+from corpus_pipeline.retrieval.reranking import load_reranker, readers_of, rerank
 from corpus_pipeline.retrieval.result import KeptOut
 from corpus_pipeline.retrieval.selection import DropCause, Dropped, Selection, select_diverse
 from corpus_pipeline.retrieval.sufficiency import Assessment, Verdict, assess
@@ -256,20 +256,22 @@ def _second_look(
     candidates: list[Candidate], question: Question, trace: Trace
 ) -> tuple[list[Candidate], list[Dropped]]:
     """The candidates a cross-encoder leaves, and those it removed; all of them where none is asked for."""
-    asked = [question.limits_of(corpus) for corpus in sorted({candidate.corpus for candidate in candidates})]
-    names = sorted({limits.reranker for limits in asked if limits.reranker})
-    if not names:
+    asked = {corpus: question.limits_of(corpus) for corpus in sorted({candidate.corpus for candidate in candidates})}
+    readers = readers_of({corpus: limits.reranker for corpus, limits in asked.items()})
+    if not readers:
         return candidates, []
     with trace.stage("rerank") as counts:
-        most = max(limits.rerank_candidates for limits in asked)
+        most = max(limits.rerank_candidates for limits in asked.values())
         stay, removed = rerank(
-            load_reranker(names[0]),
+            {corpus: load_reranker(name) for corpus, name in readers.items()},
             question.request.query,
             candidates,
             most=most,
-            min_score=max(limits.rerank_min_score for limits in asked),
+            min_scores={corpus: limits.rerank_min_score for corpus, limits in asked.items()},
         )
         counts.update({"read": len(stay) + len(removed), "removed": len(removed)})
+        for name in sorted(set(readers.values())):
+            trace.note(f"{name} reads {', '.join(corpus for corpus in asked if readers[corpus] == name)}")
     unread = [Dropped(one, DropCause.OUTRANKED, place) for place, one in enumerate(candidates[most:], start=most + 1)]
     return stay, [*(Dropped(one, DropCause.RERANKED_OUT, 0) for one in removed), *unread]
 

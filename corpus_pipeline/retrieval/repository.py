@@ -168,7 +168,8 @@ def lexical_fragments(
         "filters": Jsonb(filters.as_json()),
         "fetch_limit": limits.fetch_limit,
     }
-    rows = _run(connection, "lexical_fragments", target, values)
+    function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
+    rows = _run(connection, "lexical_fragments", target, values, function=sql.Identifier("serving", function))
     return [replace(_candidate(row, target), lexical_score=float(row["bm25"])) for row in rows]
 
 
@@ -231,13 +232,12 @@ def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dic
     return {row["parent_id"]: SectionText(row["text"], row["token_count"]) for row in rows}
 
 
-def _run(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _run(
+    connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any], **parts: sql.Composable
+) -> list[dict[str, Any]]:
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
-    function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
-    query = sql.SQL(text).format(
-        table=sql.Identifier("serving", target.table), function=sql.Identifier("serving", function), **keys
-    )
+    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **parts, **keys)
     # Never prepared: a generic plan would carry every filter, given or not, into the index scan.
     # Binary: vectors as text take longer to parse than to find.
     return connection.execute(query, values, prepare=False, binary=True).fetchall()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +16,9 @@ import numpy.typing as npt
 
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.model_files import file_sha256, model_folder
-from corpus_pipeline.retrieval.candidate import Candidate, rank
+from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate, rank
 
-__all__ = ["PACKAGED_RERANKER", "Reranker", "load_reranker", "passage", "rerank"]
+__all__ = ["PACKAGED_RERANKER", "Reranker", "load_reranker", "passage", "readers_of", "rerank"]
 
 PACKAGED_RERANKER = "ms-marco-MiniLM-L-12-v2"
 
@@ -41,17 +42,45 @@ class Reranker(Protocol):
         ...
 
 
-def rerank(
-    reranker: Reranker, question: str, candidates: Sequence[Candidate], *, most: int, min_score: float
-) -> tuple[list[Candidate], list[Candidate]]:
-    """Reads the best candidates again.
+def readers_of(configured: Mapping[str, str | None]) -> dict[str, str]:
+    """Which reranker reads the candidates of each corpus: its own, where it names one.
+
+    A corpus that names none is read by that of most of the others (of as many by the first in
+    alphabetical order), for a probability and a rank have no common scale.
 
     Args:
-        reranker: From :func:`load_reranker`, or any other.
+        configured: Reranker by corpus.
+
+    Returns:
+        Reranker by corpus; empty where no corpus names any.
+
+    >>> readers_of({"a": "small", "b": None, "c": "big", "d": "small"})
+    {'a': 'small', 'b': 'small', 'c': 'big', 'd': 'small'}
+    """
+    named = Counter(name for name in configured.values() if name)
+    if not named:
+        return {}
+    usual = min(named, key=lambda name: (-named[name], name))
+    return {corpus: name or usual for corpus, name in configured.items()}
+
+
+def rerank(
+    rerankers: Mapping[str, Reranker],
+    question: str,
+    candidates: Sequence[Candidate],
+    *,
+    most: int,
+    min_scores: Mapping[str, float],
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Reads the best candidates again, those of each corpus by its reranker.
+
+    Args:
+        rerankers: By corpus, from :func:`load_reranker`, or any other. Probabilities of different ones
+            are merged as they are.
         question: As asked.
         candidates: Best first.
         most: How many are read; the others keep their place behind those.
-        min_score: Least probability of those that stay.
+        min_scores: Least probability of those that stay, by corpus.
 
     Returns:
         Those that stay, best first, with ``rerank_score``; and those that the reranker removed.
@@ -60,9 +89,20 @@ def rerank(
     read = list(candidates[:most])
     if not read:
         return [], []
-    scores = reranker.probabilities(question, [passage(candidate) for candidate in read])
-    judged = rank([replace(one, rerank_score=round(float(score), 6)) for one, score in zip(read, scores, strict=True)])
-    return [one for one in judged if one.standing >= min_score], [one for one in judged if one.standing < min_score]
+    by_reranker: dict[str, list[Candidate]] = {}
+    for candidate in read:
+        by_reranker.setdefault(rerankers[candidate.corpus].name, []).append(candidate)
+    judged: list[Candidate] = []
+    for together in by_reranker.values():
+        reranker = rerankers[together[0].corpus]
+        scores = reranker.probabilities(question, [passage(candidate) for candidate in together])
+        judged += [
+            replace(one, rerank_score=round(float(score), SCORE_PLACES))
+            for one, score in zip(together, scores, strict=True)
+        ]
+    stay = [one for one in judged if one.standing >= min_scores[one.corpus]]
+    removed = [one for one in judged if one.standing < min_scores[one.corpus]]
+    return rank(stay), rank(removed)
 
 
 def passage(candidate: Candidate) -> str:

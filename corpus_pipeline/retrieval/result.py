@@ -100,11 +100,16 @@ class KeptOut(Record):
 
 
 class StageTrace(Record):
-    """One stage of a search: what it counted and how long it took."""
+    """One stage of a search: what it counted and how long it took.
+
+    Attributes:
+        notes: What it decided by, in words: the model that read the candidates, or the like.
+    """
 
     stage: str
     counts: dict[str, int]
     milliseconds: float
+    notes: tuple[str, ...] = ()
 
 
 class SkippedCorpus(Record):

@@ -23,15 +23,25 @@ class Trace:
 
     def __init__(self) -> None:
         self._stages: list[StageTrace] = []
+        self._notes: list[list[str]] = []
 
     @contextmanager
     def stage(self, name: str) -> Iterator[dict[str, int]]:
         """Times a block; it fills in the counts. A stage that fails leaves no trace."""
         counts: dict[str, int] = {}
+        self._notes.append([])
         started = time.perf_counter()
-        yield counts
+        try:
+            yield counts
+        finally:
+            notes = tuple(self._notes.pop())
         elapsed = (time.perf_counter() - started) * 1000.0
-        self._stages.append(StageTrace(stage=name, counts=counts, milliseconds=round(elapsed, 3)))
+        self._stages.append(StageTrace(stage=name, counts=counts, milliseconds=round(elapsed, 3), notes=notes))
+
+    def note(self, words: str) -> None:
+        """Says in words what the stage that is running decided by; outside one it is lost."""
+        if self._notes:
+            self._notes[-1].append(words)
 
     @property
     def stages(self) -> tuple[StageTrace, ...]:

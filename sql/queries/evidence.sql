@@ -43,6 +43,12 @@ SELECT pack_id, evidence_hash, question, corpora, documents, content, replaces, 
 FROM corpus.evidence_packs
 WHERE pack_id = :pack_id;
 
+-- name: kept_packs
+-- Those of the named packs that are kept.
+SELECT pack_id, evidence_hash, question, corpora, documents, content, replaces, created_by, created_at
+FROM corpus.evidence_packs
+WHERE pack_id = ANY(:pack_ids);
+
 -- name: packs
 -- Packs that cite a corpus (all when none is named), newest first.
 SELECT pack_id, evidence_hash, question, corpora, documents, content, replaces, created_by, created_at

@@ -26,12 +26,13 @@ ORDER BY distance, fragment_id;
 -- name: lexical_fragments
 -- Fragments of one corpus that share the most telling words with a query, by BM25. The function applies permissions,
 -- generation, state, validity and filters before ranking; row-level security is applied to its rows once more.
+-- The limit tells the planner how few rows come, so that each is looked up by its key.
 SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
        token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
        environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
        version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
        embedding, embedding <=> :vector AS distance, bm25
-FROM {function}(:corpus, :terms, :filters, :fetch_limit) AS best
+FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT :fetch_limit) AS best
 JOIN {table} AS f USING (fragment_id)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
   AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))

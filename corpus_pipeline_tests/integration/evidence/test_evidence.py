@@ -120,6 +120,30 @@ def test_an_edited_a_revised_and_a_removed_document_are_told_apart(handbook: Sta
     }
 
 
+def test_many_packs_are_reviewed_with_as_many_statements_as_one(
+    handbook: StageContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [QUESTION.model_copy(update={"top_k": top, "min_score": score}) for top in (1, 2) for score in (-1.0, -0.9)]
+    packs = [gather(handbook, request) for request in asked]
+    evidence.keep_pack(handbook.database, packs[0], "tester")
+    statements = 0
+    execute = psycopg.Cursor.execute
+
+    def counted(*given: object, **options: object) -> object:
+        nonlocal statements
+        statements += 1
+        return execute(*given, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    alone = evidence.review_packs(handbook.database, handbook.registry, packs[:1], today=date(2026, 11, 1))
+    of_one, statements = statements, 0
+    together = evidence.review_packs(handbook.database, handbook.registry, packs, today=date(2026, 11, 1))
+    assert 0 < statements == of_one
+    assert together[0] == alone[0]
+    assert [report.pack_id for report in together] == [pack.pack_id for pack in packs]
+    assert [len(report.sources) for report in together] == [1, 1, 2, 2]
+
+
 def test_not_enough_evidence_gives_a_pack_that_says_so(handbook: StageContext) -> None:
     pack = gather(handbook, SearchRequest(query="Who won the chess game in Reykjavik?", min_score=0.9))
     assert (pack.sources, pack.sufficient) == ((), False)

@@ -78,7 +78,7 @@ def _insert(connection: Connection, target: SearchTarget, documents: list[Served
         _fragment(target, document) | {"embedding": HalfVector(vector)} | _terms(document.text)
         for document, vector in zip(documents, vectors, strict=True)
     ]
-    parents = [{key: row[key] for key in _PARENT_KEYS} | {"text": f"# Section\n\n{row['text']}"} for row in rows]
+    parents = [{key: row.get(key) for key in _PARENT_KEYS} | {"text": f"# Section\n\n{row['text']}"} for row in rows]
     for row in rows:
         row["attributes"] = Jsonb(row["attributes"])
     _insert_rows(connection, target.table, rows)
@@ -105,6 +105,7 @@ def _insert_rows(connection: Connection, table: str, rows: list[dict[str, Any]])
 _PARENT_KEYS = (
     "corpus", "parent_id", "document_id", "serving_state", "section_path", "page_number", "char_start", "char_end",
     "token_count", "text", "text_sha256", "acl_groups", "valid_from", "valid_until", "row_sha256", "generation_from",
+    "generation_to",
 )  # fmt: skip
 
 

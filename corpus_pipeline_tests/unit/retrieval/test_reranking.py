@@ -10,7 +10,7 @@ import pytest
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.retrieval import load_reranker
 from corpus_pipeline.retrieval.candidate import Candidate
-from corpus_pipeline.retrieval.reranking import PACKAGED_RERANKER, passage, rerank
+from corpus_pipeline.retrieval.reranking import PACKAGED_RERANKER, passage, readers_of, rerank
 
 QUESTION = "How many days do customers have to ask for a refund?"
 TEXTS = {
@@ -18,6 +18,10 @@ TEXTS = {
     "answer": "Customers may ask for a refund within thirty days of the purchase.",
     "near": "Refunds are paid to the card that was charged.",
 }
+
+
+def packaged():
+    return {"c": load_reranker(PACKAGED_RERANKER)}
 
 
 def candidate(name: str, score: float) -> Candidate:
@@ -28,25 +32,52 @@ def candidate(name: str, score: float) -> Candidate:
 
 def test_the_answer_is_put_first_and_what_does_not_answer_is_removed():
     candidates = [candidate("parking", 0.9), candidate("near", 0.8), candidate("answer", 0.7)]
-    stay, removed = rerank(load_reranker(PACKAGED_RERANKER), QUESTION, candidates, most=10, min_score=0.1)
+    stay, removed = rerank(packaged(), QUESTION, candidates, most=10, min_scores={"c": 0.1})
     assert stay[0].fragment_id == "answer"
     assert stay[0].standing == stay[0].rerank_score > 0.9
     assert "parking" in {one.fragment_id for one in removed}
 
 
 def test_only_the_best_are_read():
-    stay, removed = rerank(
-        load_reranker(PACKAGED_RERANKER),
-        QUESTION,
-        [candidate("answer", 0.9), candidate("near", 0.8)],
-        most=1,
-        min_score=0.0,
-    )
+    read = [candidate("answer", 0.9), candidate("near", 0.8)]
+    stay, removed = rerank(packaged(), QUESTION, read, most=1, min_scores={"c": 0.0})
     assert ([one.fragment_id for one in stay], removed) == (["answer"], [])
 
 
 def test_no_text_needs_no_reading():
-    assert rerank(load_reranker(PACKAGED_RERANKER), QUESTION, [], most=10, min_score=0.0) == ([], [])
+    assert rerank(packaged(), QUESTION, [], most=10, min_scores={}) == ([], [])
+
+
+class Prefers:
+    """Judges by length alone, so that two of them cannot agree."""
+
+    def __init__(self, name: str, sign: float) -> None:
+        self.name = name
+        self._sign = sign
+        self.read: list[str] = []
+
+    def probabilities(self, question, texts):
+        self.read += texts
+        return 1 / (1 + np.exp(-self._sign * np.array([len(text) / 100 for text in texts])))
+
+
+def test_each_corpus_is_read_by_its_own_reranker_and_kept_by_its_own_limit():
+    short, long = Prefers("short", -1.0), Prefers("long", 1.0)
+    candidates = [
+        replace(candidate(name, 0.9), corpus=corpus, fragment_id=f"{corpus} {name}")
+        for corpus in ("a", "b")
+        for name in TEXTS
+    ]
+    stay, removed = rerank({"a": short, "b": long}, QUESTION, candidates, most=10, min_scores={"a": 0.32, "b": 0.0})
+    assert len(short.read) == len(long.read) == len(TEXTS)
+    assert [one.corpus for one in stay] == ["b", "b", "b", "a", "a"]
+    assert [one.fragment_id for one in removed] == ["a answer"]
+
+
+def test_a_corpus_without_a_reranker_is_read_by_the_usual_one():
+    assert readers_of({"a": None, "b": None}) == {}
+    assert readers_of({"a": None, "b": "y", "c": "x"}) == {"a": "x", "b": "y", "c": "x"}
+    assert readers_of({"a": None, "b": "y", "c": "x", "d": "y"})["a"] == "y"
 
 
 def test_batches_and_their_padding_change_nothing():

@@ -1,0 +1,160 @@
+"""Milliseconds of a search by stage, through the Python interface, on a corpus of 100,000 fragments.
+
+    python -m benchmarks.retrieval.latency FOLDER [--fragments 100000] [--questions 300] [--home STATE_FOLDER]
+
+FOLDER has cranfield/ and chunking_evaluation/: their sentences, put together anew, are the corpus, and their questions
+are asked. With ``--home`` the corpus and the vectors of the sentences are kept for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.chunking.vector_cache import VectorCache
+from benchmarks.index.corpora import BenchDocument, add_vectors, context_for, fill, publish, stage
+from benchmarks.retrieval.amplified import Material, fragments, material, with_backend
+from benchmarks.retrieval.reporting import report
+from corpus_pipeline.embedding import load_model
+from corpus_pipeline.index import publication
+from corpus_pipeline.records import sha256_hex
+from corpus_pipeline.retrieval import SearchRequest, SearchResult, search
+from corpus_pipeline.settings import Settings
+from corpus_pipeline.store import Database, StageContext
+
+SLUG = "amplified"
+GROUPS = ("everyone",)
+WARM_UP = 20
+KINDS: dict[str, dict[str, Any]] = {
+    "hybrid": {},
+    "dense": {"mode": "dense"},
+    "sparse": {"mode": "sparse"},
+    "hybrid, filter of 1 %": {"filters": {"product": "Chatlogs"}},
+}
+_DOCUMENTS_AT_ONCE = 1_000
+
+
+def main() -> None:
+    """Prints and stores the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--fragments", type=int, default=100_000)
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--home", type=Path, default=None)
+    parser.add_argument("--backend", default="openvino", help="of the embedding model: openvino, onnx or torch")
+    arguments = parser.parse_args()
+    source = material(arguments.folder)
+    with _state(arguments.home) as home, Database.open(Settings(home=home)) as database:
+        context = with_backend(context_for(database, SLUG, home), arguments.backend)
+        prepare(context, source, arguments.fragments)
+        chance = np.random.default_rng(3)
+        asked = [source.questions[at] for at in chance.permutation(len(source.questions))[: arguments.questions]]
+        rows = [row for kind, options in KINDS.items() for row in measured(context, kind, asked, options)]
+    report(
+        f"latency_{arguments.fragments}",
+        rows,
+        {
+            "fragments": arguments.fragments,
+            "questions": len(asked),
+            "top_k": 5,
+            "groups": GROUPS,
+            "embedding": f"{context.spec.embedding.model}, {arguments.backend}, float32",
+            "threads": os.environ.get("OMP_NUM_THREADS", "as many as cores"),
+        },
+    )
+
+
+@contextmanager
+def _state(home: Path | None) -> Iterator[Path]:
+    if home is not None:
+        home.mkdir(parents=True, exist_ok=True)
+        yield home.absolute()
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def prepare(context: StageContext, source: Material, count: int) -> None:
+    """Fills, stages and publishes the corpus, unless it is there."""
+    with context.database.connection() as connection:
+        if publication(connection, SLUG) is not None:
+            return
+    sentences = source.sentences
+    with VectorCache(context.settings.state_folder / "sentences.sqlite", load_model(context.spec.embedding)) as cache:
+        vectors = dict(zip(sentences, cache.vectors(sentences), strict=True))
+    print(f"{len(sentences):,} distinct sentences of {len(source.sections):,} stretches of text")
+    batch: list[tuple[BenchDocument, np.ndarray]] = []
+    for pair in fragments(source, vectors, count):
+        batch.append(pair)
+        if len(batch) == _DOCUMENTS_AT_ONCE:
+            _fill(context, batch)
+            batch.clear()
+    if batch:
+        _fill(context, batch)
+    with context.database.session() as connection:
+        connection.execute("ANALYZE")
+    stage(context)
+    publish(context)
+    with context.database.session() as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+def _fill(context: StageContext, batch: list[tuple[BenchDocument, np.ndarray]]) -> None:
+    fill(context, [document for document, _ in batch])
+    with context.database.connection() as connection:
+        pairs = (
+            (sha256_hex(text), row) for document, rows in batch for text, row in zip(document.texts, rows, strict=True)
+        )
+        add_vectors(connection, context, pairs)
+
+
+def measured(context: StageContext, kind: str, questions: list[str], options: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each stage, and one for the whole of the search by the clock and in processor time."""
+
+    def ask(question: str) -> SearchResult:
+        return search(context.database, context.registry, SearchRequest(query=question, groups=GROUPS, **options))
+
+    for question in questions[:WARM_UP]:
+        ask(question)
+    whole: list[float] = []
+    processor: list[float] = []
+    stages: dict[str, list[float]] = {}
+    accepted = 0
+    for question in questions:
+        result, wall, spent = _timed(ask, question)
+        whole.append(wall)
+        processor.append(spent)
+        accepted += len(result.accepted)
+        for one in result.trace:
+            stages.setdefault(one.stage, []).append(one.milliseconds)
+    accounted = np.sum([each for each in stages.values() if len(each) == len(whole)], axis=0)
+    rows = [_row(kind, name, each) for name, each in stages.items()]
+    rows.append(_row(kind, "outside the stages", list(np.array(whole) - accounted)))
+    rows.append(_row(kind, "whole, by the clock", whole))
+    rows.append(_row(kind, "whole, processor time of the client", processor))
+    print(f"{kind}: {accepted / len(questions):.1f} fragments accepted a question")
+    return rows
+
+
+def _timed(ask: Callable[[str], SearchResult], question: str) -> tuple[SearchResult, float, float]:
+    started, busy = time.perf_counter(), time.process_time()
+    result = ask(question)
+    return result, (time.perf_counter() - started) * 1000, (time.process_time() - busy) * 1000
+
+
+def _row(kind: str, name: str, milliseconds: list[float]) -> dict[str, Any]:
+    return {"search": kind, "stage": name} | {
+        f"p{each} ms": round(float(np.percentile(milliseconds, each)), 2) for each in (50, 95)
+    }
+
+
+if __name__ == "__main__":
+    main()

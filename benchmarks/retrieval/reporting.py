@@ -1,0 +1,34 @@
+"""Tables on the screen, JSON beside the script."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def report(name: str, rows: Sequence[Mapping[str, Any]], conditions: Mapping[str, Any]) -> None:
+    """Prints rows as a table and writes them with their conditions to ``results/<name>.json``."""
+    table = Table(*rows[0], title=name)
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    console = Console(width=160)
+    console.print(table)
+    machine = {
+        "cores": os.cpu_count(),
+        "load_average": round(os.getloadavg()[0], 2),
+        "python": platform.python_version(),
+    }
+    stored = dict(conditions) | machine
+    console.print(stored)
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"rows": [dict(row) for row in rows], "conditions": stored}, indent=1)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
