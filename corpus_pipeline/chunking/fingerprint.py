@@ -8,7 +8,7 @@ from corpus_pipeline.registry import CorpusSpec
 
 __all__ = ["CHUNKER_VERSION", "chunker_fingerprint"]
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Raised with every change that may cut some document differently."""
 
 

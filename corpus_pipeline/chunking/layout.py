@@ -33,12 +33,14 @@ class Budget:
         context_tokens: Most tokens of the context path.
         parent_tokens: Most tokens of a parent's text, without special tokens.
         overlap_tokens: Tokens a fragment repeats from the one before it in its section.
+        target_tokens: Tokens of text that balanced fragments aim at, where nothing must stay whole.
     """
 
     child_tokens: int
     context_tokens: int
     parent_tokens: int
     overlap_tokens: int
+    target_tokens: int
 
 
 def budget_for(spec: ChunkingSpec, counter: TokenCounter) -> Budget:
@@ -56,7 +58,7 @@ def budget_for(spec: ChunkingSpec, counter: TokenCounter) -> Budget:
             f"and special tokens and {context} for the context path; expected at least {MIN_TEXT_TOKENS}",
             remedy="Raise chunking.child_tokens or shorten embedding.passage_prompt in corpora.yaml.",
         )
-    return Budget(child, context, spec.parent_tokens, min(spec.overlap_tokens, room // 2))
+    return Budget(child, context, spec.parent_tokens, min(spec.overlap_tokens, room // 2), spec.target_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Packing pieces into fragments: whole pieces where they fit, finer ones where they do not.
 
-Greedy in reading order, towards equal sizes: a section that needs n fragments is cut near
-every n-th part of it instead of leaving a stub at its end.
+Greedy in reading order, towards equal sizes near the budget's aim: a section that needs n fragments
+is cut near every n-th part of it instead of leaving a stub at its end. The budget's limit is for
+what must not be parted (a list, a table, a sentence); prose that would fit the limit but is far
+above the aim is cut between sentences.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ __all__ = ["overlapped", "pack", "within_budget"]
 STUB_SHARE = 4
 """A last fragment smaller than this part of the target is joined to the one before, if it fits."""
 
+_PROSE = (Grain.PROSE, Grain.PARAGRAPH)
+
 
 def pack(pieces: list[Piece], layout: Layout, section: int, *, balanced: bool = True) -> list[Child]:
     """Fragments of a section, tiling the span of its pieces.
@@ -30,9 +34,10 @@ def pack(pieces: list[Piece], layout: Layout, section: int, *, balanced: bool = 
     if not pieces:
         return []
     room = layout.room(section)
-    total = layout.tokens(pieces[0].char_start, pieces[-1].char_end)
-    count = max(1, -(-total // room))
-    packer = _Packer(layout, section, room, -(-total // count) if balanced else room, balanced)
+    aim = min(room, layout.budget.target_tokens) if balanced else room
+    packer = _Packer(layout, section, room, aim, balanced)
+    if balanced:
+        packer.target = packer.even(layout.tokens(pieces[0].char_start, pieces[-1].char_end), room, aim)
     for piece in pieces:
         packer.add(piece)
     return packer.finish()
@@ -43,11 +48,21 @@ class _Packer:
     layout: Layout
     section: int
     room: int
-    target: int
+    aim: int
     balanced: bool
+    target: int = 0
     done: list[list[Piece]] = field(default_factory=list)
     current: list[Piece] = field(default_factory=list)
     used: int = 0
+
+    def __post_init__(self) -> None:
+        self.target = self.aim
+
+    @staticmethod
+    def even(tokens: int, room: int, aim: int) -> int:
+        """Size of the parts when so many tokens are cut into equal ones near the aim, none larger than the room."""
+        parts = max(1, -(-tokens // max(1, room)), round(tokens / max(1, aim)))
+        return -(-tokens // parts)
 
     def add(self, piece: Piece) -> None:
         """Adds a piece, or its finer pieces when it fits nowhere whole."""
@@ -62,7 +77,7 @@ class _Packer:
     def _place(self, piece: Piece) -> tuple[Piece | int, ...]:
         """Places a piece and returns nothing, or returns the pieces (and targets for them) to place instead."""
         cost = self._tokens(piece)
-        if self._opening(piece) + cost > self.room:
+        if self._opening(piece) + cost > self.room or self._is_long(piece, cost):
             return self._apart(piece, cost)
         if not self.current:
             self._start(piece, cost)
@@ -90,9 +105,13 @@ class _Packer:
         if not self.balanced:
             return parts
         opening = self._opening(piece)
-        fragments = -(-(self.used + cost) // max(1, self.room - opening))
-        target = min(self.room, opening - (-(self.used + cost) // fragments))
-        return (target, *parts, self.target)
+        room = self.room - opening
+        part = self.even(self.used + cost, room, min(room, self.aim) if piece.grain in _PROSE else room)
+        return (min(self.room, opening + part), *parts, self.target)
+
+    def _is_long(self, piece: Piece, cost: int) -> bool:
+        """Whether prose comes nearer to the aim in two parts than whole."""
+        return self.balanced and piece.grain in _PROSE and 2 * cost > 3 * self.aim
 
     def _nearer(self, cost: int) -> bool:
         """Whether the fragment ends nearer to the target with the piece than without it; a heading takes any."""

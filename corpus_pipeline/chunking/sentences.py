@@ -7,6 +7,7 @@ import re
 __all__ = ["begins_exception", "last_sentence_start", "paragraph_starts", "sentence_starts"]
 
 _BOUNDARY = re.compile(r"""[.!?…]+["'”’)\]]*\s+(?=["'“‘(\[]?[^\W_a-z])|[。！？]+["”’）」』]*|\n[ \t]*\n\s*""")  # noqa: RUF001 - CJK stops
+_BOUNDARY_WITHOUT_CAPITALS = re.compile(_BOUNDARY.pattern.replace(r"[^\W_a-z]", r"[^\W_]"))
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|al|[Nn]o|[Nn]os|Fig|Figs|Eq|Eqs|Sec|Art|Ch|[Vv]ol|pp?|Mr|Mrs|Ms|Dr|Prof|St|Inc|Ltd|Co|"
     r"Corp|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|[A-Z])\.|^\s*\(?\w{1,3}[.)])$"
@@ -27,13 +28,16 @@ def sentence_starts(text: str) -> list[int]:
     """Where sentences begin, the first at 0; white space belongs to the sentence before it.
 
     A rule of thumb, not a parser: stops after abbreviations, single letters and list numbers do
-    not end a sentence.
+    not end a sentence. In a text without any capital letter a small one begins a sentence too.
 
     >>> sentence_starts("Refunds take 5 days, e.g. Monday. However, gifts are excluded. Ask us.")
     [0, 34, 63]
+    >>> sentence_starts("refunds take 5 days, e.g. monday. ask us.")
+    [0, 34]
     """
     starts = [0]
-    for match in _BOUNDARY.finditer(text):
+    boundary = _BOUNDARY if any(map(str.isupper, text)) else _BOUNDARY_WITHOUT_CAPITALS
+    for match in boundary.finditer(text):
         before = text[max(starts[-1], match.start() - _LOOK_BACK_CHARS) : match.start() + 1]
         if "\n" not in match.group() and _ABBREVIATION.search(before):
             continue

@@ -114,7 +114,7 @@ def test_a_new_chunker_cuts_everything_and_the_old_one_gives_the_old_output_agai
 ) -> None:
     upstream(plain)
     first = fragment_corpus(plain)
-    spec = plain.spec.model_copy(update={"chunking": ChunkingSpec(child_tokens=64)})
+    spec = plain.spec.model_copy(update={"chunking": ChunkingSpec(child_tokens=32)})
     other = fragment_corpus(replace(plain, spec=spec))
     assert other.counts["chunked"] == 3
     assert other.output_sha256 != first.output_sha256
@@ -138,7 +138,7 @@ def test_a_run_that_dies_before_its_commit_leaves_the_rows_as_they_were(
         patch.setattr(stage, "replace_documents", die)
         with pytest.raises(KeyboardInterrupt):
             fragment_corpus(
-                replace(plain, spec=plain.spec.model_copy(update={"chunking": ChunkingSpec(child_tokens=64)}))
+                replace(plain, spec=plain.spec.model_copy(update={"chunking": ChunkingSpec(child_tokens=32)}))
             )
     assert stored(plain) == before
 

@@ -78,6 +78,7 @@ options = st.fixed_dictionaries(
     {
         "strategy": st.sampled_from(STRATEGIES),
         "child_tokens": st.integers(16, 320),
+        "target_tokens": st.sampled_from([8, 40, 80, 2048]),
         "parent_tokens": st.integers(64, 700),
         "overlap_tokens": st.sampled_from([0, 0, 12, 400]),
     }

@@ -207,3 +207,37 @@ def test_code_keeps_its_explanation_before_or_after(chunk: Any) -> None:
     assert "This restarts the pump:\n\npump.restart()" in holding(before.fragments, "pump.restart()")[0].text
     after = chunk([heading("Pump"), code, paragraph("The call above restarts the pump."), filler], child_tokens=110)
     assert "The call above" in holding(after.fragments, "pump.restart()")[0].text
+
+
+def test_prose_is_cut_near_its_target_though_the_limit_is_far(chunk: Any, counter: TokenCounter) -> None:
+    lines = [f"Sentence number {n} of the paragraph says something about matter {n * 7}. " for n in range(24)]
+    cut = chunk([paragraph("".join(lines))], child_tokens=200, target_tokens=60)
+    sizes = counter.plain_counts([fragment.text for fragment in cut.fragments])
+    assert all(45 <= size <= 75 for size in sizes)
+    assert all(fragment.text.rstrip().endswith(".") for fragment in cut.fragments)
+
+
+def test_short_paragraphs_are_joined_up_to_the_target_and_long_ones_stay_apart(chunk: Any) -> None:
+    short = [paragraph(f"Note {n} is brief and says little.") for n in range(4)]
+    long = paragraph("A sentence about quite another matter with some words. " * 7)
+    texts = [f.text.strip() for f in chunk([*short, long], child_tokens=200, target_tokens=60).fragments]
+    assert texts == ["\n\n".join(each.text for each in short), long.text.strip()]
+
+
+def test_a_list_that_fits_the_limit_is_whole_whatever_the_target(chunk: Any) -> None:
+    items = [Block(kind=ITEM, text=f"{n}. Press button {n}, then wait for lamp {n}.", level=1) for n in range(1, 13)]
+    cut = chunk([heading("Restart"), paragraph("To restart:"), *items], child_tokens=200, target_tokens=30)
+    assert len(cut.fragments) == 1
+
+
+def test_the_target_is_never_above_the_limit(chunk: Any) -> None:
+    cut = chunk([paragraph("A sentence of some words. " * 60)], child_tokens=64, target_tokens=2048)
+    sizes = [fragment.token_count for fragment in cut.fragments]
+    assert max(sizes) <= 64
+    assert min(sizes) * 2 > max(sizes)
+
+
+def test_sentences_of_a_text_without_capitals_are_found(chunk: Any) -> None:
+    text = "the fee is paid each quarter. the rate may vary between two bounds. no amount was drawn at year end. "
+    for fragment in chunk([paragraph(text * 6)], target_tokens=40).fragments:
+        assert fragment.text.strip().endswith(".")
