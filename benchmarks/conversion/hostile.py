@@ -120,6 +120,7 @@ def main() -> int:
 def _publish(hostile: Iterable[Path], good: Path, workers: int, timeout: float) -> dict[str, object]:
     """One run of the whole pipeline over both sets; what it published and what it put into quarantine."""
     from benchmarks.conversion.corpus_runs import SLUG, open_corpus
+    from corpus_pipeline.conversion import quarantined_files
     from corpus_pipeline.orchestration.ingestion import ingest
     from corpus_pipeline.orchestration.observer import LogObserver
 
@@ -136,9 +137,16 @@ def _publish(hostile: Iterable[Path], good: Path, workers: int, timeout: float) 
     with MemoryWatch() as watch, open_corpus(files, workers=workers, **sections) as corpus:
         observer = LogObserver(logging.getLogger("benchmark"))
         [run] = ingest(corpus.settings, corpus.registry, corpus.database, [SLUG], observer)
+        with corpus.database.connection() as connection:
+            refused = {row.document_id.partition("/")[2]: row for row in quarantined_files(connection, SLUG)}
     return {
         "files": len(files),
         "published": run.published,
+        "good_files_refused": {
+            name: f"{row.reason}: {row.message.splitlines()[0]}"
+            for name, row in sorted(refused.items())
+            if name.startswith("good/")
+        },
         "error": run.error,
         "failed_checks": [str(verdict.stage) for verdict in run.failed_checks],
         "seconds": round(time.perf_counter() - started, 1),

@@ -8,9 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from corpus_pipeline.conversion.pdf.enumerations import is_initial, letters_of
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
 from corpus_pipeline.conversion.pdf.lines import Line
-from corpus_pipeline.conversion.pdf.patterns import is_bullet, is_list_item, is_marker_only, looks_numbered_deep
+from corpus_pipeline.conversion.pdf.patterns import (
+    ends_in_leader,
+    has_bullet_glyph,
+    has_leader,
+    is_bullet,
+    is_list_item,
+    is_marker_only,
+    looks_numbered_deep,
+)
 from corpus_pipeline.conversion.pdf.rules import PageRules
 from corpus_pipeline.conversion.pdf.table_cells import TableGrid
 
@@ -19,8 +28,10 @@ __all__ = ["BlockLabel", "PageBlock", "build_blocks"]
 FARTHEST_LINE = 3.5
 """Lines farther apart than this many line heights never follow one another."""
 SAME_SIZE = 0.13
-CODE_GAP = 1.6
+CODE_GAP = 2.3
 """Lines of code up to this many heights apart belong together: a blank line may stand between."""
+CODE_INDENT = 6.0
+"""A line of code starts at most this many sizes right of the end of the next one."""
 SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]]*$")
 COLUMN_INDENT = 40.0
 """Lines of one column start at most this many points apart: indents and hanging numbers included."""
@@ -94,10 +105,11 @@ def build_blocks(lines: Sequence[Line], rules: PageRules) -> list[PageBlock]:
     below = _nearest_below(ordered)
     room = {position: _room_left(ordered, position) for position in below}
     spacing = _line_spacing(ordered, below, room)
+    letters = letters_of(line.text for line in ordered)
     following = {
         position: target
         for position, target in below.items()
-        if _continues(ordered[position], ordered[target], spacing, rules)
+        if _continues(ordered[position], ordered[target], spacing, rules, letters)
         and not _breaks_early(ordered[position], ordered[target], room[position])
     }
     started = set(following.values())
@@ -122,7 +134,7 @@ def _nearest_below(lines: list[Line]) -> dict[int, int]:
             other = lines[target]
             if other.box.top - line.box.bottom > FARTHEST_LINE * max(line.box.height, other.box.height):
                 break
-            if not _stacked(line.box, other.box):
+            if not _stacked(line.box, other.box) and not _outdents(line, other):
                 continue
             if position not in below or _nearer(lines, line, target, below[position]):
                 below[position] = target
@@ -135,6 +147,13 @@ def _stacked(upper: Box, lower: Box) -> bool:
     return lower.centre_y > upper.centre_y + 0.3 * upper.height and upper.overlap_x(lower) >= 0.25 * min(
         upper.width, lower.width
     )
+
+
+def _outdents(upper: Line, lower: Line) -> bool:
+    """Whether a line of code ends left of where the one above starts, as a closing bracket does."""
+    if not (upper.monospaced and lower.monospaced) or lower.box.centre_y <= upper.box.bottom:
+        return False
+    return 0 <= upper.box.left - lower.box.right < CODE_INDENT * upper.size
 
 
 def _nearer(lines: list[Line], line: Line, candidate: int, current: int) -> bool:
@@ -204,19 +223,31 @@ def _style_key(line: Line) -> tuple[float, bool]:
     return round(line.size), line.bold
 
 
-def _continues(line: Line, other: Line, spacing: dict[tuple[float, bool], float], rules: PageRules) -> bool:
+def _continues(
+    line: Line,
+    other: Line,
+    spacing: dict[tuple[float, bool], float],
+    rules: PageRules,
+    letters: frozenset[str],
+) -> bool:
     """Whether ``other``, right below, goes on with the block of ``line``."""
     usual = spacing.get(_style_key(line), spacing.get((0.0, False), 0.3))
     gap = (other.box.top - line.box.bottom) / min(line.box.height, other.box.height)
     if line.monospaced != other.monospaced:
         return False
     if line.monospaced:
-        return gap < CODE_GAP and abs(line.size - other.size) <= SAME_SIZE * max(line.size, other.size)
+        return (
+            gap < CODE_GAP
+            and not has_bullet_glyph(other.text)
+            and abs(line.size - other.size) <= SAME_SIZE * max(line.size, other.size)
+        )
+    if has_leader(line.text) and not ends_in_leader(line.text):
+        return False
     if gap > max(usual + 0.28, 0.45 if usual < 0.35 else 0.0):
         return False
     return not (
         _style_parts(line, other)
-        or _item_starts(line, other)
+        or _item_starts(line, other, letters)
         or _ruled_apart(line, other, rules)
         or _paragraph_ends(line, other)
     )
@@ -234,10 +265,10 @@ def _style_parts(line: Line, other: Line) -> bool:
     return not runs_on
 
 
-def _item_starts(line: Line, other: Line) -> bool:
+def _item_starts(line: Line, other: Line, letters: frozenset[str]) -> bool:
     if is_marker_only(other.text):
         return True
-    if is_list_item(other.text):
+    if is_list_item(other.text) and not is_initial(other.text, letters):
         return not _is_wrapped_number(line, other)
     if looks_numbered_deep(line.text) and line.word_count <= PARAGRAPH_WORDS:
         return not line.text.endswith((".", ",", ";")) and line.box.width < 0.75 * other.box.width

@@ -19,7 +19,8 @@ from corpus_pipeline.conversion.pdf.rules import PageRules, rules_from_shapes
 __all__ = ["FontStyle", "PageCapture", "Word", "capture_page", "font_style"]
 
 MONOSPACED_NAMES = re.compile(
-    r"mono|courier|consol|menlo|typewriter|cmtt|fixed|inconsol|sourcecode|terminal|lettergothic|andale", re.IGNORECASE
+    r"mono|courier|consol|menlo|typewriter|cmtt|fixed|nimbusmon|freemon|inconsol|sourcecode|terminal|lettergothic|andale",
+    re.IGNORECASE,
 )
 CODE_FONT_TAGS = re.compile(r"lmtt|cmtt|ectt|sftt|\btt\d*$", re.IGNORECASE)
 BOLD_WEIGHT = 600

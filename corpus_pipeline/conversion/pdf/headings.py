@@ -7,7 +7,13 @@ import re
 from corpus_pipeline.conversion.pdf.blocks import PageBlock
 from corpus_pipeline.conversion.pdf.body_style import BodyStyle
 from corpus_pipeline.conversion.pdf.page_layout import PageLayout
-from corpus_pipeline.conversion.pdf.patterns import is_bullet, is_list_item, is_section_number, looks_numbered_deep
+from corpus_pipeline.conversion.pdf.patterns import (
+    has_leader,
+    is_bullet,
+    is_list_item,
+    is_section_number,
+    looks_numbered_deep,
+)
 
 __all__ = ["is_heading"]
 
@@ -39,7 +45,13 @@ def _is_short(block: PageBlock, body: BodyStyle) -> bool:
     text = block.text.strip()
     letters = sum(character.isalpha() for character in text)
     most_lines = MOST_BOLD_LINES if _is_bold(block) else MOST_LINES
-    if len(block.lines) > most_lines or len(text) > LONGEST_HEADING or is_bullet(text) or BRACKETED.match(text):
+    if (
+        len(block.lines) > most_lines
+        or len(text) > LONGEST_HEADING
+        or is_bullet(text)
+        or BRACKETED.match(text)
+        or has_leader(text)
+    ):
         return False
     if letters < max(2, 0.4 * len(text.replace(" ", ""))):
         return False

@@ -6,14 +6,17 @@ from collections.abc import Collection, Sequence
 
 from corpus_pipeline.conversion.pdf.blocks import BlockLabel, PageBlock
 from corpus_pipeline.conversion.pdf.body_style import BodyStyle, body_style
+from corpus_pipeline.conversion.pdf.enumerations import is_initial, letters_of
 from corpus_pipeline.conversion.pdf.furniture import label_furniture
 from corpus_pipeline.conversion.pdf.headings import is_heading
 from corpus_pipeline.conversion.pdf.page_layout import PageLayout
-from corpus_pipeline.conversion.pdf.patterns import is_caption, is_footnote, is_list_item
+from corpus_pipeline.conversion.pdf.patterns import has_bullet_glyph, is_caption, is_footnote, is_list_item
 
 __all__ = ["label_blocks"]
 
 CAPTION_DISTANCE = 30.0
+SHORT_CODE = 3
+"""So few characters in a monospaced font are code only beside more of it."""
 
 
 def label_blocks(pages: Sequence[PageLayout], outline: Collection[tuple[str, int | None]] = ()) -> None:
@@ -52,13 +55,13 @@ def _label(
     block: PageBlock, page: PageLayout, body: BodyStyle, bookmarks: Collection[tuple[str, int | None]]
 ) -> BlockLabel:
     text = block.text
-    if not body.monospaced and _is_code(block):
+    if not body.monospaced and _is_code(block, page):
         return BlockLabel.CODE
     if is_caption(text) and block.size <= 1.1 * body.size and _is_caption_like(block, page):
         return BlockLabel.CAPTION
     if is_heading(block, page, body) or _is_bookmarked(block, page, bookmarks):
         return BlockLabel.HEADING
-    if is_list_item(text):
+    if is_list_item(text) and not is_initial(text, letters_of(other.text for other in page.blocks)):
         return BlockLabel.LIST_ITEM
     if block.size < 0.9 * body.size and block.box.top > 0.6 * page.height and is_footnote(text):
         return BlockLabel.FOOTNOTE
@@ -83,6 +86,16 @@ def _is_caption_like(block: PageBlock, page: PageLayout) -> bool:
     )
 
 
-def _is_code(block: PageBlock) -> bool:
-    monospaced = all(line.monospaced for line in block.lines) and len(block.text) > 3
-    return monospaced and not all(line.bold for line in block.lines)
+def _is_code(block: PageBlock, page: PageLayout) -> bool:
+    if not all(line.monospaced for line in block.lines) or has_bullet_glyph(block.text):
+        return False
+    if len(block.text) <= SHORT_CODE:
+        return any(_stands_at(block, other) for other in page.blocks if other is not block and other.lines)
+    return not all(line.bold for line in block.lines)
+
+
+def _stands_at(block: PageBlock, other: PageBlock) -> bool:
+    """Whether the other block is code right above or below: a closing bracket alone is code as well."""
+    gap = max(other.box.top - block.box.bottom, block.box.top - other.box.bottom)
+    near = gap < 3 * block.size and other.box.left - 2 <= block.box.left <= other.box.right
+    return near and len(other.text) > SHORT_CODE and all(line.monospaced for line in other.lines)

@@ -11,7 +11,7 @@ from statistics import median
 
 from corpus_pipeline.conversion.pdf.capture import FontStyle, Word
 from corpus_pipeline.conversion.pdf.geometry import Box, bounding_box
-from corpus_pipeline.conversion.pdf.patterns import is_marker_only
+from corpus_pipeline.conversion.pdf.patterns import ends_in_leader, is_marker_only, is_numeric_cell, is_page_number
 from corpus_pipeline.conversion.pdf.rules import Rule
 
 __all__ = ["CODE_GAP", "LINE_GAP", "Line", "build_lines", "close_gaps", "rows_of", "rows_of_words", "text_of"]
@@ -26,6 +26,8 @@ WIDEST_GAP = 5.0
 """The widest gap, in sizes, that is closed because the lines around run across it."""
 CODE_GAP = 30.0
 """The widest gap, in sizes, inside a line of code, where spaces align what stands below one another."""
+LEADER_GAP = 5.0
+"""The widest gap, in sizes, between the end of dot leaders and the number they lead to."""
 MARKER_GAP = 4.0
 """The widest gap, in sizes, between the marker of a list item or section and its text."""
 
@@ -230,7 +232,16 @@ def _joins(run: list[Word], word: Word, gaps: list[float], position: int, widest
             return True
     if before.font.monospaced and word.font.monospaced and gap <= widest.code * size:
         return True
+    if gap <= LEADER_GAP * size and _leads_to(run, word):
+        return True
     return gap <= STRETCHED_GAP * size and _is_stretched(gaps, position, size)
+
+
+def _leads_to(run: Sequence[Word], word: Word) -> bool:
+    """Whether a run ends in dot leaders and the word is the number that they lead to."""
+    if not ends_in_leader(" ".join(word.text for word in run[-4:])):
+        return False
+    return is_numeric_cell(word.text) or is_page_number(word.text)
 
 
 def _is_stretched(gaps: list[float], position: int, size: float) -> bool:

@@ -11,12 +11,15 @@ from corpus_pipeline.conversion.pdf.geometry import Box
 from corpus_pipeline.conversion.pdf.lines import CODE_GAP, LINE_GAP, Line, build_lines, close_gaps
 from corpus_pipeline.conversion.pdf.table_cells import read_table
 from corpus_pipeline.conversion.pdf.table_regions import find_tables
+from corpus_pipeline.conversion.pdf.word_repairs import attach_drop_caps, name_bullets, recognise_monospaced
 
 __all__ = ["PageLayout", "lay_out", "lay_out_natively"]
 
 SMALLEST_PICTURE = 0.012
 LARGEST_PICTURE = 0.9
 """Bitmaps outside these shares of the page are ornaments or backgrounds."""
+TYPESCRIPT_SHARE = 0.9
+"""Share of the characters of a page that are monospaced, from which on it is a typescript and not a page with code."""
 BULLET_GAP = 2.5
 """A drawn bullet stands at most this many sizes before its text."""
 
@@ -50,7 +53,9 @@ class PageLayout:
 def lay_out(capture: PageCapture) -> PageLayout:
     """Builds blocks from the words and rules of a page whose words have nominal sizes."""
     width, height = capture.frame_width, capture.frame_height
-    capture.words += _drawn_bullets(capture)
+    name_bullets(capture.words)
+    recognise_monospaced(capture.words)
+    capture.words = attach_drop_caps(capture.words) + _drawn_bullets(capture)
     # Text that is monospaced throughout is a typescript: gaps in it part columns, as elsewhere.
     code_gap = LINE_GAP if _is_typescript(capture.words) else CODE_GAP
     lines = build_lines(capture.words, capture.rules.vertical, code_gap=code_gap)
@@ -73,7 +78,7 @@ def lay_out(capture: PageCapture) -> PageLayout:
 
 def _is_typescript(words: Sequence[Word]) -> bool:
     monospaced = sum(len(word.text) for word in words if word.font.monospaced)
-    return 2 * monospaced > sum(len(word.text) for word in words)
+    return monospaced > TYPESCRIPT_SHARE * sum(len(word.text) for word in words)
 
 
 def _drawn_bullets(capture: PageCapture) -> list[Word]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "ends_in_leader",
+    "has_bullet_glyph",
     "has_leader",
     "is_bullet",
     "is_caption",
@@ -19,13 +21,16 @@ __all__ = [
     "looks_numbered_deep",
 ]
 
-BULLETS = "•·▪◦■□●○‣⁃∙➢➤►▶✓✔✗✘❖◆◇\uf0b7\uf0a7\uf0d8\uf076\uf0fc"
+BULLETS = "•·▪◦■□●○‣⁃∙➢➤►▶✓✔✗✘❖◆◇➔➜➞❑❒❏□▫⬤⬥⦁⦿◉★☐☑☒\ufffd"
+SYMBOLS = "\ue000-\uf09f\uf0a1-\uf8ff"
+"""The private use area: bullets of symbol fonts have their codes there."""
 DASH_BULLETS = "–—−*-"
 ENUMERATOR = r"(?:\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\])"
 KEYWORDS = r"(?:chapter|section|appendix|part|annex|article|item|note|schedule|exhibit|title|step|phase)"
 
-BULLET = re.compile(rf"^\s*(?:[{re.escape(BULLETS)}]|[{re.escape(DASH_BULLETS)}](?=\s)|o(?=\s))\s*(?=\S)")
-BULLET_ONLY = re.compile(rf"^\s*[{re.escape(BULLETS + DASH_BULLETS)}o]\s*$")
+BULLET = re.compile(rf"^\s*(?:[{re.escape(BULLETS)}{SYMBOLS}]|[{re.escape(DASH_BULLETS)}](?=\s)|o(?=\s))\s*(?=\S)")
+BULLET_GLYPH = re.compile(rf"^\s*[{re.escape(BULLETS)}{SYMBOLS}]\s*(?=\S)")
+BULLET_ONLY = re.compile(rf"^\s*[{re.escape(BULLETS + DASH_BULLETS)}{SYMBOLS}o]\s*$")
 ENUMERATED = re.compile(rf"^\s*({ENUMERATOR})\s+(?=\S)")
 ENUMERATOR_ONLY = re.compile(rf"^\s*{ENUMERATOR}\s*$")
 SECTION = re.compile(
@@ -49,13 +54,19 @@ NUMERIC = re.compile(
     r"^[\s$€£¥(~<>±+]*[-–—−]?\s*\d[\d,.\s]*\s*[%)xX]?\)?\s*$|^\s*[-–—−*]+\s*$|^[$€£¥]$|^n/?a\*?$", re.IGNORECASE
 )
 YEAR = re.compile(r"^\s*(?:19|20)\d\d\s*$")
+LEADER_END = re.compile(r"(?:(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,})$")
 LEADER = re.compile(r"(?:\.\s?){4,}|(?:…\s?){2,}|(?:·\s?){4,}")
-FOOTNOTE = re.compile(r"^\s*(?:\(?\d{1,2}\)?|[*†‡§¶]+|[a-z]\))\s?\S")
+FOOTNOTE = re.compile(r"^\s*(?:\(?\d{1,2}\)?(?![\d.,:/–-])|[*†‡§¶]+|[a-z]\))\s?\S")
 
 
 def is_bullet(text: str) -> bool:
     """Whether the text starts with a bullet and something after it."""
     return bool(BULLET.match(text))
+
+
+def has_bullet_glyph(text: str) -> bool:
+    """Whether the text starts with a bullet that is nothing else, as a dash or an asterisk may be."""
+    return bool(BULLET_GLYPH.match(text))
 
 
 def is_list_item(text: str) -> bool:
@@ -118,6 +129,11 @@ def is_year(text: str) -> bool:
 def has_leader(text: str) -> bool:
     """Whether the text has dot leaders, as tables of contents do."""
     return bool(LEADER.search(text))
+
+
+def ends_in_leader(text: str) -> bool:
+    """Whether the text ends in dot leaders, so that what follows on its line belongs to it."""
+    return bool(LEADER_END.search(text))
 
 
 def is_footnote(text: str) -> bool:

@@ -222,3 +222,98 @@ def test_same_file_gives_the_same_document(tmp_path, pages, convert):
     path = pages.draw(tmp_path / "a.pdf", lambda canvas: pages.paragraph(canvas, 72, 100, pages.PARAGRAPH))
 
     assert convert(path).document_sha256 == convert(path).document_sha256
+
+
+CODE = (
+    (0, "record {"),
+    (2, "id      INTEGER,"),
+    (2, "name    TEXT"),
+    (0, "}"),
+    (0, ""),
+    (0, "-h, --help     shows this"),
+    (0, "-o, --output   writes a file"),
+)
+
+
+def test_code_keeps_its_lines_and_columns_and_bullets_in_its_font_are_a_list(tmp_path, pages, convert):
+    def page(canvas):
+        top = pages.paragraph(canvas, 72, 90, pages.PARAGRAPH * 2)
+        for number, (indent, line) in enumerate(CODE):
+            pages.text(canvas, 90 + 6 * indent, top + 20 + 13 * number, line, font="Courier")
+        top = pages.paragraph(canvas, 72, top + 140, pages.PARAGRAPH)
+        for number, name in enumerate(("INTEGER", "BOOLEAN", "TEXT")):
+            pages.text(canvas, 90, top + 20 + 14 * number, f"\u2022 {name};", font="Courier")
+
+    document = convert(pages.draw(tmp_path / "a.pdf", page))
+
+    (code,) = kinds(document, KINDS.CODE)
+    assert [line.split() for line in code.splitlines()] == [line.split() for _, line in CODE]
+    assert kinds(document, KINDS.LIST_ITEM) == ["- INTEGER;", "- BOOLEAN;", "- TEXT;"]
+    assert not kinds(document, KINDS.TABLE)
+
+
+def test_a_table_of_contents_has_a_line_an_entry_and_no_headings(tmp_path, pages, convert):
+    entries = ("1 Purpose", "1.1 Scope of these rules", "2 Payment", "Annex A Forms")
+
+    def contents(canvas):
+        pages.text(canvas, 72, 90, "Contents", size=16, font="Helvetica-Bold")
+        for number, entry in enumerate(entries):
+            font = "Helvetica" if "." in entry else "Helvetica-Bold"
+            canvas.setFont(font, 10)
+            start = 74 + canvas.stringWidth(entry, font, 10)
+            pages.text(canvas, 72, 130 + 14 * number, entry, font=font)
+            pages.text(canvas, start, 130 + 14 * number, "." * int((480 - start) / 2.78), font=font)
+            pages.text(canvas, 500, 130 + 14 * number, str(3 + number), font=font)
+
+    def body(canvas):
+        pages.paragraph(canvas, 72, 90, pages.PARAGRAPH * 4)
+
+    document = convert(pages.draw(tmp_path / "a.pdf", contents, body))
+
+    listed = [block for block in document.blocks if block.page == 1]
+    assert [block.kind for block in listed[1:]] == [KINDS.PARAGRAPH] * 4
+    for block, entry, number in zip(listed[1:], entries, range(3, 7), strict=True):
+        assert block.text.startswith(entry)
+        assert block.text.endswith(str(number))
+
+
+def test_a_large_first_letter_opens_its_word(tmp_path, pages, convert):
+    def page(canvas):
+        pages.text(canvas, 72, 104, "M", size=34, font="Times-Roman")
+        pages.text(canvas, 104, 90, "anagement of pastures has received more attention in the last", font="Times-Roman")
+        pages.text(
+            canvas, 104, 102, "years, and rules for it were written by several agencies that", font="Times-Roman"
+        )
+        pages.text(canvas, 72, 114, "share one table of limits and one form for all of the fields.", font="Times-Roman")
+        pages.paragraph(canvas, 72, 150, pages.PARAGRAPH)
+
+    document = convert(pages.draw(tmp_path / "a.pdf", page))
+
+    assert document.blocks[0].text.startswith("Management of pastures has received")
+    assert document.blocks[0].text.endswith("for all of the fields.")
+
+
+def test_initials_of_names_start_no_list(tmp_path, pages, convert):
+    def page(canvas):
+        pages.text(canvas, 72, 90, "P. B. Ruiz, M. Okoye and others")
+        pages.paragraph(canvas, 72, 120, pages.PARAGRAPH)
+        for number, line in enumerate(("A. Purpose of the rules", "B. Scope of the rules", "C. Payment of claims")):
+            pages.text(canvas, 90, 200 + 14 * number, line)
+
+    document = convert(pages.draw(tmp_path / "a.pdf", page))
+
+    assert document.blocks[0].kind is KINDS.PARAGRAPH
+    assert [text[:2] for text in kinds(document, KINDS.LIST_ITEM)] == ["A.", "B.", "C."]
+
+
+def test_letters_of_a_font_of_ornaments_are_bullets(tmp_path, pages, convert):
+    def page(canvas):
+        pages.paragraph(canvas, 72, 90, pages.PARAGRAPH)
+        for number, name in enumerate(("Ebola viruses", "Lassa fever virus", "Monkeypox virus", "Ricin")):
+            pages.text(canvas, 72, 160 + 14 * number, "n", font="ZapfDingbats")
+            pages.text(canvas, 90, 160 + 14 * number, name)
+
+    document = convert(pages.draw(tmp_path / "a.pdf", page))
+
+    names = ["- Ebola viruses", "- Lassa fever virus", "- Monkeypox virus", "- Ricin"]
+    assert kinds(document, KINDS.LIST_ITEM) == names

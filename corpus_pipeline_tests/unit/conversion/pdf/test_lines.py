@@ -69,3 +69,9 @@ def test_gap_is_closed_where_the_lines_around_run_across_it():
 def test_gap_between_cells_stays():
     cells = [word(text, left, top=top) for top in (88, 100, 112) for text, left in (("name", 50), ("17", 90))]
     assert len(close_gaps(build_lines(cells))) == 6
+
+
+def test_a_number_belongs_to_the_leaders_before_it():
+    row = [word("Scope", 50), word("..........", 78), word("12", 140), word("beside", 300)]
+    assert texts(build_lines(row)) == ["Scope .......... 12", "beside"]
+    assert texts(build_lines([word("Scope", 50), word("12", 140)])) == ["Scope", "12"]

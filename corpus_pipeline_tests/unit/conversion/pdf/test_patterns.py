@@ -3,7 +3,9 @@ import pytest
 from corpus_pipeline.conversion.pdf import patterns
 
 
-@pytest.mark.parametrize("text", ["• item", "- item", "1. item", "(b) item", "iv) item", "[3] item", "\uf0b7 item"])
+@pytest.mark.parametrize(
+    "text", ["• item", "- item", "1. item", "(b) item", "iv) item", "[3] item", "\uf0b7 item", "\ufffd item"]
+)
 def test_list_items(text):
     assert patterns.is_list_item(text)
 
@@ -32,6 +34,24 @@ def test_captions_need_a_number():
     assert not patterns.is_caption("Table of contents")
 
 
+@pytest.mark.parametrize("text", ["1 See the annex", "(2) See", "* Revised", "12 Budget"])
+def test_footnotes(text):
+    assert patterns.is_footnote(text)
+
+
+@pytest.mark.parametrize("text", ["677 South Road", "72203. A. Sharpley", "1308.25 Exclusion", "12/31 closes", "Word"])
+def test_numbers_that_are_no_marks_of_footnotes(text):
+    assert not patterns.is_footnote(text)
+
+
+def test_a_dash_may_be_code_and_a_bullet_may_not():
+    assert patterns.has_bullet_glyph("• INTEGER;")
+    assert not patterns.has_bullet_glyph("- name: value")
+    assert not patterns.has_bullet_glyph("-h, --help")
+
+
 def test_leaders_are_seen():
     assert patterns.has_leader("Introduction . . . . . 3")
     assert not patterns.has_leader("and so on ...")
+    assert patterns.ends_in_leader("Introduction ........")
+    assert not patterns.ends_in_leader("Introduction ........ 3")
