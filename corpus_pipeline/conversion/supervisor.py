@@ -11,6 +11,7 @@ Run as ``python -m corpus_pipeline.conversion.supervisor FOLDER WORKERS RECYCLE 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import select
@@ -73,6 +74,7 @@ class _Supervisor:
         self.selector.register(self.signals, selectors.EVENT_READ, self.end)
         while self.open:
             self.assign()
+            self.spare_memory()
             for key, _ in self.selector.select(self.patience()):
                 if isinstance(key.data, _Worker):
                     if key.data.process_id in self.workers:
@@ -107,6 +109,13 @@ class _Supervisor:
                 worker.channel.sendall(pack_frame(job))
             except OSError:  # it died while it was idle; its end is heard in the next round
                 continue
+
+    def spare_memory(self) -> None:
+        """Ends workers with nothing to do while a large file is put together, which takes the most memory of all."""
+        busy = [worker for worker in self.workers.values() if worker.job is not None]
+        if not self.waiting and any(worker.job["assembles"] for worker in busy if worker.job):
+            for worker in [worker for worker in self.workers.values() if worker.job is None]:
+                self.stop(worker)
 
     def fork(self) -> _Worker:
         self.made += 1
@@ -293,6 +302,8 @@ def main(arguments: list[str]) -> int:
         for name in modules:
             with contextlib.suppress(ImportError):  # the converter itself says what is missing
                 importlib.import_module(name)
+        gc.collect()
+        gc.freeze()  # a collection in a worker would copy every page of what it shares with the others
         supervisor.serve()
     except BrokenPipeError:
         return 1

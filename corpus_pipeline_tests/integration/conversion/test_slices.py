@@ -18,6 +18,7 @@ from corpus_pipeline.registry import ConversionLimits
 CONVERTERS = '''
 import os, time
 from pathlib import Path
+import psutil
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.records import Block, BlockKind, ConvertedDocument
 
@@ -43,7 +44,18 @@ class Sliced:
         return getattr(self, order)(source, *rest).encode()
 
     def assemble_slices(self, source, files):
-        return paragraphs([file.read_text() for file in files] + [str(os.getpid())])
+        texts = [file.read_text() for file in files]
+        if "count workers" in texts:
+            texts.append(f"workers: {self.workers_left()}")
+        return paragraphs(texts + [str(os.getpid())])
+
+    def workers_left(self):
+        """How many workers live once those with nothing to do have had ten seconds to end."""
+        supervisor = psutil.Process(os.getppid())
+        deadline = time.monotonic() + 10
+        while len(supervisor.children()) > 1 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return len(supervisor.children())
 
     def meet(self, source, name, other):
         (source.path.parent / name).touch()
@@ -54,8 +66,8 @@ class Sliced:
             time.sleep(0.01)
         return "met"
 
-    def say(self, source, text):
-        return text
+    def say(self, source, *texts):
+        return " ".join(texts)
 
     def sleep(self, source, seconds):
         time.sleep(float(seconds))
@@ -138,6 +150,11 @@ def test_slices_of_one_file_are_captured_at_the_same_time_and_come_back_in_order
     outcomes = convert(tmp_path, {"a.txt": "meet a b\nmeet b a\nsay third\nsay fourth"})
     assert texts(outcomes["a.txt"])[:4] == ["met", "met", "third", "fourth"]
     assert outcomes["a.txt"].tried == ("sliced",)
+
+
+def test_workers_with_nothing_to_do_end_while_a_file_is_put_together(tmp_path: Path) -> None:
+    outcomes = convert(tmp_path, {"a.txt": "meet a b\nmeet b a\nsay count workers"})
+    assert texts(outcomes["a.txt"])[3] == "workers: 1"
 
 
 def test_a_file_of_one_worker_is_sliced_too_and_others_get_their_turn(tmp_path: Path) -> None:
