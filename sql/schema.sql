@@ -840,11 +840,22 @@ CREATE TABLE corpus.published_documents (
     text_sha256 text NOT NULL,
     exclusion_reason text,
     superseded_by text,
-    generation integer NOT NULL,
-    root_sha256 text NOT NULL
+    generation_from integer NOT NULL,
+    generation_to integer
 );
 
-COMMENT ON TABLE corpus.published_documents IS 'Documents of each published generation, for what other corpora may know of it: written with the pointer.';
+COMMENT ON TABLE corpus.published_documents IS 'Documents of published generations, for what other corpora may know: a row for the generations from generation_from up to, not including, generation_to.';
+
+CREATE TABLE corpus.published_roots (
+    corpus text NOT NULL,
+    generation integer NOT NULL,
+    root_sha256 text NOT NULL,
+    known_from integer NOT NULL
+);
+
+COMMENT ON TABLE corpus.published_roots IS 'The generation of a corpus that others may know: moved in the transaction that moves the pointer.';
+
+COMMENT ON COLUMN corpus.published_roots.known_from IS 'Documents are kept for the published generations from this one on.';
 
 CREATE TABLE corpus.purged_files (
     file_sha256 text NOT NULL,
@@ -1176,7 +1187,10 @@ ALTER TABLE ONLY corpus.publication_log
     ADD CONSTRAINT publication_log_pkey PRIMARY KEY (entry_id);
 
 ALTER TABLE ONLY corpus.published_documents
-    ADD CONSTRAINT published_documents_pkey PRIMARY KEY (corpus, document_id);
+    ADD CONSTRAINT published_documents_pkey PRIMARY KEY (corpus, document_id, generation_from);
+
+ALTER TABLE ONLY corpus.published_roots
+    ADD CONSTRAINT published_roots_pkey PRIMARY KEY (corpus);
 
 ALTER TABLE ONLY corpus.purged_files
     ADD CONSTRAINT purged_files_pkey PRIMARY KEY (file_sha256);
@@ -1416,6 +1430,8 @@ GRANT ALL ON TABLE corpus.publication_log TO corpus_writer;
 GRANT ALL ON SEQUENCE corpus.publication_log_entry_id_seq TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.published_documents TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.published_roots TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.purged_files TO corpus_writer;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +18,21 @@ SPREAD = 0.7
 """Of the vectors of a cluster around its centre, in units of the centre's length."""
 
 
-def shares(number: int) -> dict[str, str]:
-    """Metadata of document ``number``: the products one_percent, ten_percent and half have these shares."""
-    place = (number * 7919) % 100
+def shares(number: int) -> dict[str, Any]:
+    """Metadata of document ``number``: the products one_percent, ten_percent and half have these shares.
+
+    So have the region tenth, the tier gold (10 % each) and the attribute team of t0 (5 %), which no index serves.
+    """
+    place, other = (number * 7919) % 100, (number * 104_729 + 13) % 100
     product = "one_percent" if place < 1 else "ten_percent" if place < 11 else "half" if place < 61 else "others"
-    return {"product": product, "domain": f"domain {place % 7}", "audience": "everybody"}
+    return {
+        "product": product,
+        "domain": f"domain {place % 7}",
+        "audience": "everybody",
+        "region": "tenth" if other < 10 else "elsewhere",
+        "plan_tiers": ("gold",) if other % 10 == 3 else ("free", "team"),
+        "attributes": {"team": f"t{other % 20}"},
+    }
 
 
 def documents(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ NO_STEMMER = "none"
 
 _FORMAT = 2
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_SPACES = {number: " " for number in range(128) if not chr(number).isalnum()}
+"""What ends a word of ASCII, an order of magnitude faster than the expression."""
 # Scripts without spaces between words: two neighbouring characters are a term.
 _UNSPACED = re.compile(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+)"
@@ -93,20 +96,26 @@ class Analyser:
         True
         """
         words = _split(text)
+        try:
+            return [self._numbers[word] for word in words]
+        except KeyError:
+            self._learn(words)
+        return [self._numbers[word] for word in words]
+
+    def _learn(self, words: list[str]) -> None:
         known = self._numbers
         unknown = [word for word in dict.fromkeys(words) if word not in known]
         if len(known) + len(unknown) > _MOST_REMEMBERED:
             known.clear()
             unknown = list(dict.fromkeys(words))
         known.update(zip(unknown, map(_number, _stems(self.language, unknown)), strict=True))
-        return [known[word] for word in words]
 
     def analyse(self, texts: Sequence[str]) -> list[AnalysedText]:
         """The distinct terms of each text with their occurrences."""
         numbers = [self.terms(text) for text in texts]
         lengths = np.array([len(each) for each in numbers], np.int64)
         owners = np.repeat(np.arange(len(texts), dtype=np.int64), lengths)
-        flat = np.fromiter((number for each in numbers for number in each), np.int64, int(lengths.sum()))
+        flat = np.fromiter(chain.from_iterable(numbers), np.int64, int(lengths.sum()))
         pairs, occurrences = np.unique(owners * TERM_BUCKETS + flat, return_counts=True)
         owners, terms = np.divmod(pairs, TERM_BUCKETS)
         often = np.searchsorted(OFTEN, occurrences, side="right")
@@ -169,8 +178,10 @@ def analyser_of(parts: Mapping[str, Any]) -> Analyser:
 
 def _split(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    words = _WORD.findall(folded)
-    return words if folded.isascii() else [part for word in words for part in _parts_of(word)]
+    if not folded.isascii():
+        return [part for word in _WORD.findall(folded) for part in _parts_of(word)]
+    # An apostrophe belongs to a word or not by what is around it; without any, words are what spaces leave.
+    return _WORD.findall(folded) if "'" in folded else folded.translate(_SPACES).split()
 
 
 def _parts_of(word: str) -> list[str]:

@@ -80,6 +80,9 @@ def count_terms(connection: Connection, leaf: ServingLeaf, generation: int, *, f
     queries = load_queries("index")
     queries.end_term_statistics(connection, **values, only_counted=not from_scratch)
     queries.add_term_statistics(connection, **values)
+    if from_scratch:
+        # Until autovacuum comes round, a search would read every count of the corpus for each of its terms.
+        connection.execute("ANALYZE corpus.term_statistics")
 
 
 def _binary_row(sha256: str, text: AnalysedText) -> bytes:

@@ -28,6 +28,7 @@ from corpus_pipeline.store import (
     latest_verdict,
     load_queries,
     open_stage,
+    point_published_documents,
     record_published_documents,
     stage_output,
 )
@@ -107,9 +108,10 @@ def rollback_corpus(
         queries.end_generations_between(connection, corpus=corpus, target=target, published=published.generation)
         queries.mark_published(connection, corpus=corpus, generation=target)
         queries.move_pointer(connection, corpus=corpus, generation=target)
+        _point_documents(connection, corpus, target)
         queries.hold(connection, corpus=corpus, who=who, reason=reason)
         _log(connection, published, "rollback", target, (who, reason))
-    # Not in the transaction above: it takes seconds for a large corpus, and readers must not wait for it.
+    # Apart, for where they are not kept it takes seconds for a large corpus, and readers must not wait for it.
     return _record_documents(database, corpus)
 
 
@@ -183,9 +185,15 @@ def _record_documents(database: Database, corpus: str) -> Publication:
     with database.connection() as connection:
         published = _published(connection, corpus)
         known = generation(connection, corpus, published.generation)
-        if known is not None:
+        if known is not None and not _point_documents(connection, corpus, known.generation):
             record_published_documents(connection, corpus, served_documents(connection, known))
         return published
+
+
+def _point_documents(connection: Connection, corpus: str, number: int) -> bool:
+    """Lets other corpora know the documents of an earlier generation, where they are kept."""
+    known = generation(connection, corpus, number)
+    return known is not None and point_published_documents(connection, corpus, number, known.root_sha256)
 
 
 def _staged(connection: Connection, corpus: str, published: Publication | None, root: str) -> Generation | None:

@@ -7,7 +7,7 @@ from psycopg import sql
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.repository import locked_publication
 from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
-from corpus_pipeline.store import Database, load_queries
+from corpus_pipeline.store import Database, forget_documents_before, load_queries
 
 __all__ = ["KEPT_DAYS", "KEPT_GENERATIONS", "remove_old_rows"]
 
@@ -44,6 +44,7 @@ def remove_old_rows(
         if not given_up:
             return 0
         queries.remove_unneeded_term_statistics(connection, corpus=corpus, published=published.generation, kept=numbers)
+        forget_documents_before(connection, corpus, min(numbers))
         tables = [row["serving_table"] for row in queries.serving_tables(connection, corpus=corpus)]
         for table in (*tables, PARENTS_TABLE):
             served = [row["generation"] for row in kept if table in (PARENTS_TABLE, row["serving_table"])]

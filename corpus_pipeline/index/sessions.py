@@ -13,7 +13,7 @@ from corpus_pipeline.store import Connection, Database
 
 __all__ = ["EF_SEARCH", "read_session", "use_search_settings"]
 
-EF_SEARCH = 100
+EF_SEARCH = 200
 READER = "corpus_reader"
 EVALUATOR = "corpus_evaluator"
 

@@ -113,18 +113,17 @@ def nearest_fragments(
     Returns:
         At most ``limits.fetch_limit`` candidates, nearest first.
     """
-    rows = _run(
-        connection,
-        "nearest_fragments",
-        target,
-        {
-            "corpus": target.corpus,
-            "vector": HalfVector(vector),
-            "as_of": as_of,
-            "fetch_limit": limits.fetch_limit,
-            "filters": Jsonb(filters.as_json()),
-        },
-    )
+    values = {
+        "corpus": target.corpus,
+        "vector": HalfVector(vector),
+        "as_of": as_of,
+        "fetch_limit": limits.fetch_limit,
+        "filters": Jsonb(filters.as_json()),
+    }
+    rows = _run(connection, "nearest_fragments", target, values | {"exactly": False})
+    if len(rows) < limits.fetch_limit:
+        # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
+        rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
     return [_candidate(row, target) for row in rows]
 
 

@@ -6,7 +6,13 @@ Not here: the SQL of a room's own tables, which is in that room's ``repository``
 
 from corpus_pipeline.store.database import Connection, Database, database_url, safe_url, translate_errors
 from corpus_pipeline.store.files import project_file
-from corpus_pipeline.store.published import PublishedDocument, published_superseded, record_published_documents
+from corpus_pipeline.store.published import (
+    PublishedDocument,
+    forget_documents_before,
+    point_published_documents,
+    published_superseded,
+    record_published_documents,
+)
 from corpus_pipeline.store.queries import load_queries
 from corpus_pipeline.store.stages import (
     Progress,
@@ -41,9 +47,11 @@ __all__ = [
     "chain_refusals",
     "corpus_lock",
     "database_url",
+    "forget_documents_before",
     "latest_verdict",
     "load_queries",
     "open_stage",
+    "point_published_documents",
     "project_file",
     "published_superseded",
     "record_published_documents",

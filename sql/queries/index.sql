@@ -234,6 +234,15 @@ WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to
 ORDER BY embedding <=> :vector
 LIMIT :size;
 
+-- name: frequent_products
+-- Products of a leaf with so many rows, and how many.
+SELECT product_key, count(*) AS row_count
+FROM {leaf}
+WHERE product_key IS NOT NULL
+GROUP BY product_key
+HAVING count(*) BETWEEN :fewest AND :most
+ORDER BY product_key;
+
 -- name: want_fragments!
 -- Digests of the fragments that a corpus should serve. A current copy of another is none: the first one cites its source.
 CREATE TEMPORARY TABLE wanted_fragments ON COMMIT DROP AS

@@ -1,12 +1,10 @@
 -- name: nearest_fragments
 -- Fragments of one corpus nearest to a vector among those the session may see (row-level security
 -- adds generation, groups and state), with every filter applied before ranking. {table} is a serving table.
+-- A sum is in no order of the vector index, so that the search is exact.
+-- Whole rows are looked up for the nearest alone: exact search sorts thousands, and would copy each of them.
 WITH nearest AS MATERIALIZED (
-    SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-           token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
-           environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
-           version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-           embedding, embedding <=> :vector AS distance
+    SELECT fragment_id, generation_from, embedding <=> :vector AS distance
     FROM {table} AS f
     WHERE corpus = :corpus
       AND serving_state = 'current'
@@ -16,11 +14,17 @@ WITH nearest AS MATERIALIZED (
       AND serving.passes_filters(:filters, {product_key}, {domain_key}, {audience_key}, {source_class_key},
                                  {region_key}, {environment_key}, plan_tiers, answer_use, attributes)
       AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
-    ORDER BY embedding <=> :vector
+    ORDER BY CASE WHEN :exactly THEN (embedding <=> :vector) + 0 ELSE embedding <=> :vector END
     LIMIT :fetch_limit
 )
-SELECT *
+SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
+       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
+       environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
+       version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
+       embedding, distance
 FROM nearest
+JOIN {table} AS f USING (fragment_id, generation_from)
+WHERE f.corpus = :corpus AND f.serving_state = 'current'
 ORDER BY distance, fragment_id;
 
 -- name: lexical_fragments

@@ -48,20 +48,58 @@ SELECT pg_try_advisory_lock(hashtextextended('corpus_pipeline:' || :corpus, 0));
 -- Gives the lock of a corpus back at once; ending the session alone would free it a moment later.
 SELECT pg_advisory_unlock(hashtextextended('corpus_pipeline:' || :corpus, 0));
 
--- name: delete_published_documents!
--- Forgets what was published of a corpus, before the new generation's documents are recorded.
-DELETE FROM corpus.published_documents WHERE corpus = :corpus;
+-- name: known_root^
+-- The generation of a corpus that others know, and since which one they do.
+SELECT generation, root_sha256, known_from FROM corpus.published_roots WHERE corpus = :corpus FOR UPDATE;
 
--- name: insert_published_documents*!
--- Records the documents of the generation that is being published.
+-- name: set_known_root!
+-- Others know this generation from now on.
+INSERT INTO corpus.published_roots (corpus, generation, root_sha256, known_from)
+VALUES (:corpus, :generation, :root_sha256, :known_from)
+ON CONFLICT (corpus) DO UPDATE SET
+    generation = excluded.generation, root_sha256 = excluded.root_sha256, known_from = excluded.known_from;
+
+-- name: forget_root!
+-- Others know nothing of a corpus.
+DELETE FROM corpus.published_roots WHERE corpus = :corpus;
+
+-- name: forget_documents_above!
+-- Documents as generations above this one have them, which were rolled back.
+DELETE FROM corpus.published_documents WHERE corpus = :corpus AND generation_from > :generation;
+
+-- name: clear_document_marks_above!
+-- Documents that only those generations no longer had.
+UPDATE corpus.published_documents SET generation_to = NULL WHERE corpus = :corpus AND generation_to > :generation;
+
+-- name: end_published_documents!
+-- Documents that this generation no longer has, or has otherwise.
+UPDATE corpus.published_documents AS p
+SET generation_to = :generation
+WHERE p.corpus = :corpus AND p.generation_to IS NULL AND NOT EXISTS (
+    SELECT FROM pg_temp.incoming_published AS i
+    WHERE i.document_id = p.document_id
+      AND (i.text_sha256, i.exclusion_reason, i.superseded_by)
+          IS NOT DISTINCT FROM (p.text_sha256, p.exclusion_reason, p.superseded_by));
+
+-- name: add_published_documents!
+-- Documents that are new in this generation, or other than before.
 INSERT INTO corpus.published_documents
-    (corpus, document_id, text_sha256, exclusion_reason, superseded_by, generation, root_sha256)
-VALUES
-    (:corpus, :document_id, :text_sha256, :exclusion_reason, :superseded_by, :generation, :root_sha256);
+    (corpus, document_id, text_sha256, exclusion_reason, superseded_by, generation_from)
+SELECT :corpus, i.document_id, i.text_sha256, i.exclusion_reason, i.superseded_by, :generation
+FROM pg_temp.incoming_published AS i
+WHERE NOT EXISTS (
+    SELECT FROM corpus.published_documents AS p
+    WHERE p.corpus = :corpus AND p.document_id = i.document_id AND p.generation_to IS NULL);
+
+-- name: forget_documents_before!
+-- Documents as only generations before this one had them, which cannot be served again.
+DELETE FROM corpus.published_documents WHERE corpus = :corpus AND generation_to <= :generation;
 
 -- name: published_superseded
 -- Superseded texts of the other corpora's published generations.
-SELECT corpus, document_id, text_sha256, exclusion_reason, superseded_by, generation, root_sha256
-FROM corpus.published_documents
-WHERE corpus <> :except_corpus AND exclusion_reason IN ('superseded', 'copy_of_superseded')
-ORDER BY corpus, document_id;
+SELECT p.corpus, p.document_id, p.text_sha256, p.exclusion_reason, p.superseded_by, r.generation, r.root_sha256
+FROM corpus.published_documents AS p
+JOIN corpus.published_roots AS r ON r.corpus = p.corpus
+     AND p.generation_from <= r.generation AND (p.generation_to IS NULL OR p.generation_to > r.generation)
+WHERE p.corpus <> :except_corpus AND p.exclusion_reason IN ('superseded', 'copy_of_superseded')
+ORDER BY p.corpus, p.document_id;

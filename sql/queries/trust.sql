@@ -440,7 +440,7 @@ WITH pointer AS (
     WHERE corpus = :corpus AND generation = :generation
     RETURNING corpus
 )
-UPDATE corpus.published_documents SET root_sha256 = :root_sha256
+UPDATE corpus.published_roots SET root_sha256 = :root_sha256
 WHERE corpus IN (SELECT corpus FROM pointer) AND generation = :generation;
 
 -- name: purge_evidence_packs!

@@ -29,6 +29,8 @@ WITH published AS (
     SELECT p.corpus, p.document_id, e.evidence ->> 'normalised_sha256' AS normalised_sha256, p.superseded_by,
            coalesce(p.exclusion_reason IN ('superseded', 'copy_of_superseded'), false) AS superseded
     FROM corpus.published_documents p
+    JOIN corpus.published_roots r ON r.corpus = p.corpus
+         AND p.generation_from <= r.generation AND (p.generation_to IS NULL OR p.generation_to > r.generation)
     JOIN corpus.documents d ON d.corpus = p.corpus AND d.document_id = p.document_id AND d.text_sha256 = p.text_sha256
     JOIN corpus.version_evidence e ON e.document_sha256 = d.document_sha256 AND e.extractor_version = :extractor_version
     WHERE p.corpus <> :corpus

@@ -45,6 +45,7 @@ class Doc:
     valid_from: date | None = None
     valid_until: date | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
+    product: str | None = None
 
 
 @dataclass
@@ -128,7 +129,9 @@ class SyntheticCorpus:
     def _write_document(self, connection: Connection, document: Doc) -> None:
         document_id = f"{self.slug}/{document.name}"
         text = "\n\n".join(document.texts)
-        metadata = DocumentMetadata(acl_groups=document.groups, attributes=document.attributes)
+        metadata = DocumentMetadata(
+            acl_groups=document.groups, attributes=document.attributes, product=document.product
+        )
         connection.execute(
             "INSERT INTO corpus.documents (corpus, document_id, relative_path, source_uri, source_sha256,"
             " source_extension, size_bytes, requested_converter, effective_converter, processor_version,"

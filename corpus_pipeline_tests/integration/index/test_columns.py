@@ -30,9 +30,10 @@ def test_permissions_filters_and_vector_stand_before_what_only_answers_need(corp
         "serving_state",
         "product_key",
         "answer_use",
+        "fragment_id",
         "embedding",
     }
-    assert max(place[name] for name in first) <= 16
+    assert max(place[name] for name in first) <= 17
     every = {column.name for column in (*FRAGMENT_COLUMNS, *DOCUMENT_COLUMNS)} | {"also_in", "is_boilerplate"}
     assert every <= set(place)
     assert leaf["moved"] == 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import publication, read_session
+from corpus_pipeline.index import publication, read_session, tables
 
 CONDITION = (
     "serving.passes_filters(%s, product_key, domain_key, audience_key, source_class_key, region_key, environment_key,"
@@ -32,3 +33,34 @@ def test_the_call_is_replaced_by_the_conditions_it_stands_for(corpus: Any, docum
     for filters in ({}, {"plan_tier": "free"}, {"attributes": {"year": "2026"}}):
         assert "passes_filters" not in plan(corpus, filters)
     assert "has_" not in plan(corpus, {"product": "Relay"})
+
+
+NEAREST = (
+    "SELECT text FROM serving.{table} WHERE corpus = 'handbook' AND {condition} ORDER BY embedding <=> {vector} LIMIT 3"
+)
+
+
+def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "GRAPH_FROM_ROWS", 5)
+    texts = {name: [f"{name} text {number}" for number in range(count)] for name, count in SHARES.items()}
+    corpus.publish(*(corpus.doc(f"{name}.md", *texts[name], product=name) for name in SHARES))
+    with corpus.context.database.connection() as connection:
+        table = publication(connection, corpus.slug).serving_table
+        graphs = connection.execute(
+            "SELECT indexdef FROM pg_indexes WHERE tablename = %s AND indexdef LIKE '%%USING hnsw%%' ORDER BY indexdef",
+            (tables.leaves(table, corpus.slug)[0].name,),
+        ).fetchall()
+    conditions = [row["indexdef"].partition(" WHERE ")[2] for row in graphs]
+    assert sorted(conditions) == ["", "(product_key = 'o''hare'::text)"]
+    query = NEAREST.format(table=table, condition=CONDITION, vector=f"'{[1] * 16}'::halfvec")
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        connection.execute("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off")
+        values = (Jsonb({"product": "O'Hare"}),)
+        plan_lines = [row["QUERY PLAN"] for row in connection.execute(f"EXPLAIN {query}", values)]
+        found = {row["text"] for row in connection.execute(query, values)}
+    assert any("_hnsw_" in line for line in plan_lines)
+    assert len(found) == 3
+    assert found <= set(texts["O'Hare"])
+
+
+SHARES = {"Rare": 3, "O'Hare": 8, "Most": 20}

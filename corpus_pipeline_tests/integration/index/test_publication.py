@@ -26,6 +26,7 @@ from corpus_pipeline.index import (
     stage_generation,
     staged_generation,
 )
+from corpus_pipeline.index import pointer as pointer_module
 from corpus_pipeline.records import Stage
 from corpus_pipeline.store import published_superseded
 
@@ -235,6 +236,25 @@ def test_rollback_without_an_earlier_generation_says_so(corpus: Any) -> None:
     with pytest.raises(StageError, match="generation 7 is no earlier published generation"):
         rollback_corpus(database, "handbook", "ana", "why", to_generation=7)
     assert not pointer(corpus).held
+
+
+def test_a_rollback_takes_neighbours_back_without_writing_documents(
+    corpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.publish(
+        corpus.doc("old.md", OLD, excluded="superseded", reference="handbook/new.md"), corpus.doc("new.md", NEW)
+    )
+    corpus.publish(corpus.doc("new.md", NEW))
+
+    def unwanted(*_: Any) -> None:
+        raise AssertionError("documents were recorded again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pointer_module, "record_published_documents", unwanted)
+        rollback_corpus(corpus.context.database, corpus.slug, "ada", "wrong")
+    with corpus.context.database.connection() as connection:
+        known = published_superseded(connection, except_corpus="other")
+    assert [(one.document_id, one.generation) for one in known] == [("handbook/old.md", 1)]
 
 
 def test_a_rollback_waits_for_no_run(corpus: Any) -> None:

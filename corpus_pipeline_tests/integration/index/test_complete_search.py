@@ -1,0 +1,44 @@
+"""A filter that few rows pass gives all of them, also where the graph gives up before it has met them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from corpus_pipeline.index import publication, read_session
+from corpus_pipeline.retrieval.repository import SearchTarget, nearest_fragments
+from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
+
+ROWS = 400
+
+
+def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any) -> None:
+    texts = [f"text {number}" for number in range(ROWS)]
+    corpus.publish(
+        corpus.doc("many.md", *texts), corpus.doc("few.md", "one", "two", "three", attributes={"team": "Ada"})
+    )
+    with corpus.context.database.connection() as connection:
+        known = publication(connection, corpus.slug)
+    target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
+    vector = np.ones(16, np.float32) / 4
+    request = SearchRequest(query="q", top_k=4)
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        connection.execute("SET LOCAL hnsw.max_scan_tuples = 1; SET LOCAL hnsw.ef_search = 1")
+        connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+        graph = connection.execute(
+            f"SELECT text FROM serving.{known.serving_table} WHERE corpus = 'handbook' AND serving_state = 'current'"
+            " AND attributes ->> 'team' = 'Ada' ORDER BY embedding <=> %s::halfvec LIMIT 12",
+            (str(vector.tolist()),),
+        ).fetchall()
+        found = nearest_fragments(
+            connection,
+            target,
+            vector,
+            SearchFilters.from_pairs({"attributes.team": "ada"}),
+            request.limits(),
+            date(2026, 11, 1),
+        )
+    assert len(graph) < 3, "the graph gives up"
+    assert {each.text for each in found} == {"one", "two", "three"}
