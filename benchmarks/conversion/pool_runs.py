@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,8 @@ class PoolRun:
         seconds: Wall time with start and end of the workers.
         peak_worker_mb: Largest resident memory of a single process below this one.
         peak_tree_mb: Largest sum of proportional set sizes (shared pages counted once) of all of them.
+        peak_tree_rss_mb: Largest sum of resident memory of all of them; shared pages counted for each.
+        processor_seconds: Of all of them together.
         processes_left: Of those seen below this process, how many still live after the pool has closed.
         files_left: Files and folders left in the scratch and temporary folders.
     """
@@ -54,6 +57,8 @@ class PoolRun:
     seconds: float = 0.0
     peak_worker_mb: float = 0.0
     peak_tree_mb: float = 0.0
+    peak_tree_rss_mb: float = 0.0
+    processor_seconds: float = 0.0
     processes_left: int = 0
     files_left: int = 0
 
@@ -73,6 +78,7 @@ class MemoryWatch:
         self.seen: set[psutil.Process] = set()
         self.peak_process = 0
         self.peak_tree = 0
+        self.peak_tree_rss = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -87,7 +93,7 @@ class MemoryWatch:
             self._sample()
 
     def _sample(self) -> None:
-        tree = 0
+        tree = resident = 0
         with suppress(psutil.Error):
             processes = self._root.children(recursive=True) + ([self._root] if self._itself else [])
             for process in processes:
@@ -96,7 +102,9 @@ class MemoryWatch:
                     self.seen.add(process)
                     self.peak_process = max(self.peak_process, memory.rss)
                     tree += memory.pss
+                    resident += memory.rss
         self.peak_tree = max(self.peak_tree, tree)
+        self.peak_tree_rss = max(self.peak_tree_rss, resident)
 
 
 def convert_files(
@@ -119,16 +127,24 @@ def convert_files(
     run = PoolRun()
     with _own_temporary_folder() as temporary, MemoryWatch() as watch:
         scratch = temporary / "scratch"
-        started = time.perf_counter()
+        started, used = time.perf_counter(), _processor_seconds()
         with ConversionPool(scratch, workers=workers, preload=preload) as pool:
             for outcome in pool.run(_jobs(paths, limits or ConversionLimits(), requested)):
                 run.outcomes[Path(outcome.key)] = outcome
         run.seconds = time.perf_counter() - started
+        run.processor_seconds = _processor_seconds() - used
         run.files_left = sum(1 for entry in temporary.rglob("*") if entry != scratch)
     run.peak_worker_mb = watch.peak_process / MEGABYTE
     run.peak_tree_mb = watch.peak_tree / MEGABYTE
+    run.peak_tree_rss_mb = watch.peak_tree_rss / MEGABYTE
     run.processes_left = sum(process.is_running() for process in watch.seen)
     return run
+
+
+def _processor_seconds() -> float:
+    """Of all processes below this one that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _jobs(paths: Sequence[Path], limits: ConversionLimits, requested: str) -> Iterator[ConversionJob]:

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from corpus_pipeline.errors import ConversionError
 from corpus_pipeline.inventory.archive_members import RawMember
+from corpus_pipeline.inventory.outlook_messages import embedded_message
 from corpus_pipeline.records import QuarantineReason
 
 __all__ = ["eml_members", "msg_members"]
@@ -64,9 +65,11 @@ def _outlook_member(attachment: Any, sent: datetime | None) -> RawMember:
     content = _optional(lambda: attachment.file_bytes)
     name = _optional(lambda: attachment.file_name) or _optional(lambda: attachment.properties.str_prop_value(0x3704))
     refusal = None
+    if content is None and (inner := _optional(lambda: embedded_message(attachment))):
+        name, content = inner
     if content is None:
         refusal = ConversionError(
-            "it is a message or an object inside the Outlook message and cannot be taken out",
+            "it is an object of another program inside the Outlook message and cannot be taken out",
             reason=QuarantineReason.UNSUPPORTED,
             remedy="Open the message in Outlook and save the attachment beside it.",
         )

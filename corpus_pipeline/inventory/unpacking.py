@@ -29,7 +29,7 @@ from corpus_pipeline.records import QuarantineReason
 
 __all__ = ["UNPACKING_VERSION", "UnpackedMember", "Unpacking"]
 
-UNPACKING_VERSION = 1
+UNPACKING_VERSION = 2
 """Raised when the same container would give other members."""
 
 CHUNK_BYTES = 1 << 20
