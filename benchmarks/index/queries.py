@@ -12,7 +12,8 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
-from corpus_pipeline.index import analyser_of, publication, read_session
+from corpus_pipeline.index import EF_SEARCH, analyser_of, publication, read_session
+from corpus_pipeline.retrieval.repository import UNINDEXED_EF_SEARCH, widen_scan
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["FILTERS", "Exact", "by_vector", "by_words"]
@@ -118,6 +119,9 @@ def _measured(
 ) -> dict[str, float]:
     found, wanted, fewest = 0, 0, K
     values = {"filters": json.dumps(filters), "k": K}
+    # As search does where no index serves the filter.
+    unindexed = "plan_tier" in filters or "attributes" in filters
+    widen_scan(reader, UNINDEXED_EF_SEARCH if unindexed else EF_SEARCH)
     reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=False)
     clock = _Clock(reader)
     for vector in asked:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.index.builds import copied_rows_a_second, hnsw_builds, one_table, server_memory
+from benchmarks.index.builds import hnsw_builds, one_table, rows_a_second, server_memory
 from benchmarks.index.corpora import (
     BenchDocument,
     add_vectors,
@@ -63,7 +63,7 @@ def main() -> None:
         _say(figures, rows)
         rows += by_words(context)
         if not alone:
-            figures |= copied_rows_a_second(context, known.serving_table)
+            figures |= rows_a_second(context, known.serving_table)
             figures |= hnsw_builds(context, known.serving_table)
             one_table(context, known.serving_table)
             rows += by_vector(context, "one_table", exact, name="one table")

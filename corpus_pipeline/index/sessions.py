@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 
-from psycopg import errors
+from psycopg import errors, sql
 
 from corpus_pipeline.errors import StoreError
 from corpus_pipeline.store import Connection, Database
@@ -49,30 +49,33 @@ def read_session(
     Raises:
         StoreError: The login may not act as these roles.
     """
+    local = {
+        **_SEARCH_SETTINGS,
+        "corpus.as_of": as_of.isoformat() if as_of else "",
+        "corpus.show_archived": "on" if show_archived else "off",
+        "corpus.evaluate_generation": f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",
+    }
+    # All in one message: every search begins with it, and each answer waited for costs as much as a small query.
+    begin = sql.SQL(
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL ROLE {role};"
+        " SELECT set_config('corpus.groups', {groups}::text[]::text, true), {local}"
+    ).format(role=sql.Identifier(EVALUATOR if as_evaluator else READER), groups=list(groups), local=_set_locally(local))
     with database.connection() as connection:
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         try:
-            connection.execute(f"SET LOCAL ROLE {EVALUATOR if as_evaluator else READER}")
+            connection.execute(begin)
         except errors.InsufficientPrivilege as error:
             raise StoreError(
                 "this database login may not act as a reader",
                 remedy=f"As administrator: GRANT {READER}, {EVALUATOR} TO <login> WITH SET TRUE, INHERIT FALSE",
             ) from error
-        use_search_settings(connection)
-        connection.execute(
-            "SELECT set_config('corpus.groups', %s::text[]::text, true), set_config('corpus.as_of', %s, true),"
-            " set_config('corpus.show_archived', %s, true), set_config('corpus.evaluate_generation', %s, true)",
-            (
-                list(groups),
-                as_of.isoformat() if as_of else "",
-                "on" if show_archived else "off",
-                f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",
-            ),
-        )
         yield connection
 
 
 def use_search_settings(connection: Connection) -> None:
     """Sets how HNSW is searched, until the transaction ends."""
-    for name, value in _SEARCH_SETTINGS.items():
-        connection.execute("SELECT set_config(%s, %s, true)", (name, value))
+    connection.execute(sql.SQL("SELECT {}").format(_set_locally(_SEARCH_SETTINGS)))
+
+
+def _set_locally(settings: Mapping[str, str]) -> sql.Composed:
+    calls = (sql.SQL("set_config({}, {}, true)").format(name, value) for name, value in settings.items())
+    return sql.SQL(", ").join(calls)

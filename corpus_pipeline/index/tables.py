@@ -38,6 +38,9 @@ PARENTS_TABLE = "parents"
 LAYOUT = 3
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
+PRODUCT_M = 24
+PRODUCT_EF_CONSTRUCTION = 128
+"""The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
 GRAPH_FROM_ROWS = 5_000
 GRAPH_UP_TO_SHARE = 0.3
 """A product with at least so many rows, and at most this share of them, has a graph of its own."""
@@ -179,9 +182,10 @@ def _index_frequent_products(connection: Connection, leaf: ServingLeaf, rows: in
     shares = sql.SQL(load_queries("index").frequent_products.sql).format(leaf=qualified(leaf.name))
     bounds = {"fewest": GRAPH_FROM_ROWS, "most": int(rows * GRAPH_UP_TO_SHARE)}
     for row in connection.execute(shares, bounds).fetchall():
-        _give_memory(connection, row["row_count"], dimensions)
-        condition = sql.SQL(f"{_INDEXES[_HNSW]} WHERE product_key = {{}}").format(sql.Literal(row["product_key"]))
-        _index(connection, leaf, f"{_HNSW}_{sha256_hex(row['product_key'])[:8]}", condition)
+        _give_memory(connection, row["row_count"] * PRODUCT_M // HNSW_M, dimensions)
+        condition = sql.SQL(" WHERE product_key = {}").format(sql.Literal(row["product_key"]))
+        definition = sql.SQL(_graph(PRODUCT_M, PRODUCT_EF_CONSTRUCTION)) + condition
+        _index(connection, leaf, f"{_HNSW}_{sha256_hex(row['product_key'])[:8]}", definition)
 
 
 def _give_memory(connection: Connection, rows: int, dimensions: int) -> None:
@@ -269,9 +273,15 @@ def _all_columns(dimensions: int) -> sql.Composed:
 
 _KEY = "key"
 _HNSW = "hnsw"
+
+
+def _graph(m: int, ef_construction: int) -> str:
+    return f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {m}, ef_construction = {ef_construction})"
+
+
 _INDEXES = {
     _KEY: "(fragment_id, generation_from)",
-    _HNSW: f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})",
+    _HNSW: _graph(HNSW_M, HNSW_EF_CONSTRUCTION),
     "terms": "USING gin (terms)",
     "document": "(document_id)",
     **{key: f"({key}_key)" for key in ("product", "domain", "audience", "source_class", "region", "environment")},

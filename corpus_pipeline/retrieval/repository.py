@@ -16,7 +16,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import analyser_of
+from corpus_pipeline.index import EF_SEARCH, analyser_of
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
@@ -37,6 +37,8 @@ __all__ = [
 Vector = npt.NDArray[np.float32]
 
 MAX_EF_SEARCH = 1000
+UNINDEXED_EF_SEARCH = 800
+"""For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
 
 _LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
 _FILTER_KEYS = {
@@ -120,7 +122,12 @@ def nearest_fragments(
         "fetch_limit": limits.fetch_limit,
         "filters": Jsonb(filters.as_json()),
     }
+    unindexed = bool(filters.plan_tier or filters.attributes)
+    if unindexed:
+        widen_scan(connection, UNINDEXED_EF_SEARCH)
     rows = _run(connection, "nearest_fragments", target, values | {"exactly": False})
+    if unindexed:
+        widen_scan(connection, EF_SEARCH)
     if len(rows) < limits.fetch_limit:
         # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
         rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})

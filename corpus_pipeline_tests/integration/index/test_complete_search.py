@@ -6,12 +6,36 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+import pytest
 
 from corpus_pipeline.index import publication, read_session
+from corpus_pipeline.retrieval import repository
 from corpus_pipeline.retrieval.repository import SearchTarget, nearest_fragments
 from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
 
 ROWS = 400
+
+
+def test_the_graph_is_searched_wider_where_no_index_serves_the_filter(
+    corpus: Any, documents: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.publish(*documents)
+    with corpus.context.database.connection() as connection:
+        known = publication(connection, corpus.slug)
+    target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
+    widths: list[str] = []
+
+    def noted(connection: Any, *arguments: Any) -> Any:
+        widths.append(connection.execute("SHOW hnsw.ef_search").fetchone()["hnsw.ef_search"])
+        return []
+
+    monkeypatch.setattr(repository, "_run", noted)
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        for filters in ({"plan_tier": "free"}, {"product": "Relay"}, {"attributes.team": "Ada"}):
+            vector, limits = np.ones(16, np.float32), SearchRequest(query="q").limits()
+            nearest_fragments(connection, target, vector, SearchFilters.from_pairs(filters), limits, date(2026, 11, 1))
+    # Each is searched once more, exactly, for nothing is found here.
+    assert widths == ["800", "200", "200", "200", "800", "200"]
 
 
 def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any) -> None:
