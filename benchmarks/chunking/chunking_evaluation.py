@@ -4,8 +4,9 @@
 
 ``FOLDER`` is the data set: ``corpora/*.md`` and ``questions_df.csv`` with exact character ranges
 (github.com/brandonstarxel/chunking_evaluation). All chunks of all texts compete for every question;
-each strategy may retrieve the same number of tokens. Vectors are kept in ``--cache``, so that a second
-run embeds nothing.
+each strategy may retrieve the same number of tokens. The default strategy is held against every other
+at the same limit, and at the default limit against every other at its best one, question by question.
+Vectors are kept in ``--cache``, so that a second run embeds nothing.
 """
 
 from __future__ import annotations
@@ -24,17 +25,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.chunking.measures import Scores, first_tokens, mean, scores, token_spans
+from benchmarks.chunking.measures import Difference, Scores, difference, first_tokens, mean, scores, token_spans
 from benchmarks.chunking.splitters import SPLITTERS, Chunk, Splitter
 from benchmarks.chunking.vector_cache import VectorCache
 from corpus_pipeline.chunking import TokenCounter, token_counter
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.embedding.model import Vectors
-from corpus_pipeline.registry import EmbeddingSpec
+from corpus_pipeline.registry import ChunkingSpec, EmbeddingSpec
 
 HERE = Path(__file__).parent
 SIZES = (64, 128, 200)
 BUDGETS = (200, 400, 800)
+DEFAULT = ChunkingSpec().strategy
+DEFAULT_SIZE = ChunkingSpec().child_tokens
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,22 @@ class Row:
     mean_tokens: float
     longest: int
     by_budget: dict[int, Scores]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The default strategy less another one."""
+
+    size: int
+    strategy: str
+    other_size: int
+    budget: int
+    recall: Difference
+    iou: Difference
+
+
+Measured = dict[int, list[Scores]]
+"""Scores of every question by token budget."""
 
 
 def read_texts(folder: Path) -> dict[str, str]:
@@ -87,8 +106,8 @@ def measured(
     questions: list[tuple[Question, Vectors]],
     starts: dict[str, npt.NDArray[np.int64]],
     budgets: tuple[int, ...],
-) -> dict[int, Scores]:
-    """Mean scores over the questions for each budget."""
+) -> Measured:
+    """Scores of every question for each budget."""
     names = list(chunks)
     owners = np.concatenate([np.full(len(chunks[name]), at) for at, name in enumerate(names)])
     spans = [span for name in names for span in token_spans(starts[name], [(c.start, c.end) for c in chunks[name]])]
@@ -105,7 +124,36 @@ def measured(
                 for at, (a, b) in zip(order, kept, strict=False)
             ]
             by_budget[budget].append(scores(relevant, placed))
-    return {budget: mean(each) for budget, each in by_budget.items()}
+    return by_budget
+
+
+def leads(found: dict[tuple[str, int], Measured]) -> list[Lead]:
+    """The default strategy against every other: at each common size, and at its default against their best ones."""
+    pairs = {(size, name, size) for name, size in found if name != DEFAULT and (DEFAULT, size) in found}
+    result = [_lead(found, *pair, budget) for pair in sorted(pairs) for budget in found[DEFAULT, pair[0]]]
+    if (DEFAULT, DEFAULT_SIZE) not in found:
+        return result
+    for name in sorted({name for name, _ in found if name != DEFAULT}):
+        for budget in found[DEFAULT, DEFAULT_SIZE]:
+            best = max((mean(by[budget]).iou, size) for (other, size), by in found.items() if other == name)[1]
+            if best != DEFAULT_SIZE:
+                result.append(_lead(found, DEFAULT_SIZE, name, best, budget))
+    return result
+
+
+def _lead(found: dict[tuple[str, int], Measured], size: int, name: str, other_size: int, budget: int) -> Lead:
+    ours, theirs = found[DEFAULT, size][budget], found[name, other_size][budget]
+    return Lead(size, name, other_size, budget, difference(ours, theirs, "recall"), difference(ours, theirs, "iou"))
+
+
+def lead_shown(lead: Lead) -> str:
+    """A line of the second table."""
+    recall, iou = lead.recall, lead.iou
+    return (
+        f"{lead.size:>4}  {lead.strategy:<24} {lead.other_size:>4} {lead.budget:>6}   "
+        f"{recall.mean:+.3f} [{recall.low:+.3f}, {recall.high:+.3f}]   "
+        f"{iou.mean:+.4f} [{iou.low:+.4f}, {iou.high:+.4f}]"
+    )
 
 
 def row_of(
@@ -116,13 +164,14 @@ def row_of(
     cache: VectorCache,
     counter: TokenCounter,
     measure: Any,
-) -> Row:
+) -> tuple[Row, Measured]:
     """Cuts, embeds and measures one strategy at one size."""
     chunks = {key: splitter(key, text, counter, size) for key, text in texts.items()}
     found = {key: cache.vectors([chunk.embedded for chunk in each]) for key, each in chunks.items()}
     counts = [count for each in chunks.values() for count in counter.counts([chunk.embedded for chunk in each])]
-    by_budget = measure(chunks, found)
-    return Row(name, size, len(counts), round(float(np.mean(counts)), 1), max(counts), by_budget)
+    by_budget: Measured = measure(chunks, found)
+    means = {budget: mean(each) for budget, each in by_budget.items()}
+    return Row(name, size, len(counts), round(float(np.mean(counts)), 1), max(counts), means), by_budget
 
 
 def shown(row: Row) -> str:
@@ -157,24 +206,30 @@ def main() -> int:
     print(f"{len(questions)} questions; recall, precision, IoU at {', '.join(map(str, budgets))} retrieved tokens")
     print("size  strategy                 chunks  tokens  max")
     rows: list[Row] = []
+    of_questions: dict[tuple[str, int], Measured] = {}
     with VectorCache(arguments.cache / "vectors.sqlite", model) as cache:
         asked = list(zip(questions, cache.vectors([question.text for question in questions]), strict=True))
         started = time.monotonic()
         for size in arguments.sizes:
             for name in arguments.strategies:
-                row = row_of(
+                row, of_questions[name, size] = row_of(
                     name, SPLITTERS[name], size, texts, cache, counter,
                     lambda chunks, found: measured(chunks, found, asked, starts, budgets),
                 )  # fmt: skip
                 rows.append(row)
                 print(shown(row), flush=True)
         print(f"{cache.embedded} texts embedded in {time.monotonic() - started:.0f} s")
+    ahead = leads(of_questions)
+    print(f"{DEFAULT} less another, with 95 % intervals\nsize  other                    size tokens   recall   IoU")
+    for lead in ahead:
+        print(lead_shown(lead))
     stored = {
         "model": model.parts,
         "cores": os.cpu_count(),
         "questions": len(questions),
         "texts": sorted(texts),
         "rows": [asdict(row) for row in rows],
+        "leads": [asdict(lead) for lead in ahead],
     }
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(stored, indent=1) + "\n")

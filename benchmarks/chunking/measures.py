@@ -5,9 +5,10 @@ report, 2024: for a question with the set of relevant tokens E and the retrieved
 
     recall = |E ∩ R| / |E|,   precision = |E ∩ R| / |R|,   IoU = |E ∩ R| / (|E| + |R| - |E ∩ R|),
 
-averaged over questions. The report retrieves a fixed number of chunks, so that larger chunks retrieve
-more tokens; here every strategy retrieves the same number of tokens, the last chunk being cut off
-there. A token that two retrieved chunks share counts twice in R, as in the report.
+averaged over questions; differences between two strategies have an interval. The report retrieves a
+fixed number of chunks, so that larger chunks retrieve more tokens; here every strategy retrieves the
+same number of tokens, the last chunk being cut off there. A token that two retrieved chunks share
+counts twice in R, as in the report.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -69,3 +71,23 @@ def scores(relevant: Spans, retrieved: Spans) -> Scores:
 def mean(of: Sequence[Scores]) -> Scores:
     """Means over questions."""
     return Scores(*(fmean(getattr(each, name) for each in of) for name in ("recall", "precision", "iou", "tokens")))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean difference over questions of one measure between two strategies, with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def difference(
+    ours: Sequence[Scores], theirs: Sequence[Scores], measure: Literal["recall", "iou"], *, samples: int = 10_000
+) -> Difference:
+    """Paired bootstrap: questions are drawn with replacement, both strategies scored on the same ones."""
+    gaps = np.array([getattr(a, measure) - getattr(b, measure) for a, b in zip(ours, theirs, strict=True)])
+    random = np.random.default_rng(7)
+    means = np.array([gaps[random.integers(0, len(gaps), len(gaps))].mean() for _ in range(samples)])
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Difference(*(round(float(value), 4) for value in (gaps.mean(), low, high)))

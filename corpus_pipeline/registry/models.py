@@ -139,7 +139,7 @@ class ChunkingSpec(Spec):
     strategy: Literal["markdown_heading", "docling_hybrid", "token_window"] = "markdown_heading"
     parent_tokens: Annotated[int, Field(ge=64, le=8192)] = 1024
     child_tokens: Annotated[int, Field(ge=16, le=2048)] = 200
-    target_tokens: Annotated[int, Field(ge=8, le=2048)] = Field(80, description="What fragments aim at: text alone.")
+    target_tokens: Annotated[int, Field(ge=8, le=2048)] = Field(112, description="What fragments aim at: text alone.")
     overlap_tokens: Annotated[int, Field(ge=0, le=512)] = 0
     boilerplate_documents: Annotated[int, Field(ge=2)] = Field(10, description="A text current in so many families.")
     boilerplate_share: Ratio = Field(0.02, description="And in this share of all families that are current.")
