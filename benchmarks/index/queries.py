@@ -116,7 +116,7 @@ class _Clock:
 
 def _measured(
     reader: Connection, query: sql.Composed, asked: np.ndarray, filters: dict[str, Any], matrix: np.ndarray
-) -> dict[str, float]:
+) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
     values = {"filters": json.dumps(filters), "k": K}
     # As search does where no index serves the filter.
@@ -130,8 +130,8 @@ def _measured(
         best = np.sort(1.0 - matrix @ vector)[:K]
         wanted += len(best)
         fewest = min(fewest, len(rows))
-        found += sum(float(row["distance"]) <= best[-1] + TOLERANCE for row in rows) if len(best) else 0
-    return clock.figures | {"found": fewest, "recall@10": round(float(found / max(wanted, 1)), 4)}
+        found += sum(bool(row["distance"] <= best[-1] + TOLERANCE) for row in rows) if len(best) else 0
+    return clock.figures | {"found": fewest, "recall@10": round(found / wanted, 4) if wanted else "none pass"}
 
 
 def _passes(metadata: dict[str, Any], filters: dict[str, Any]) -> bool:
