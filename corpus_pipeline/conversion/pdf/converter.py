@@ -13,7 +13,7 @@ from corpus_pipeline.records import Block, BlockKind, ConvertedDocument, Quarant
 
 __all__ = ["PDF_ENGINE_VERSION", "assemble_pdf_slices", "capture_pdf_slice", "convert_pdf", "pdf_slices"]
 
-PDF_ENGINE_VERSION = "geometry-4"
+PDF_ENGINE_VERSION = "geometry-5"
 """Part of the converter's fingerprint; raised whenever the output for some file changes."""
 
 SLICE_PAGES = 100

@@ -5,6 +5,10 @@ states them, and from the ink of its glyphs where it does not. In fonts of the s
 "now" measures half of "(Ply)" although both are set in one size, so sizes cannot be compared
 and lines cannot be told apart. Those fonts are found by that very sign and their words
 get the box that the font's line would have.
+
+A PDF may also state heights that cannot be: browsers write a capital height of a third of the
+em for some fonts, which docling-parse believes. Letters as wide as high give them away; all such
+fonts of a document get the same factor, so that their sizes stay comparable.
 """
 
 from __future__ import annotations
@@ -32,8 +36,17 @@ MONOSPACED_ADVANCE = 0.6
 """Width of a glyph over the em in nearly all monospaced fonts."""
 
 
-FontEvidence = dict[str, tuple[dict[tuple[bool, bool], list[float]], list[int]]]
-"""By font name: heights of words by reach, and how many neighbours of unlike reach differ, or agree, in height."""
+USUAL_ADVANCE = 0.52
+MOST_ADVANCE = 0.85
+"""Width of a letter over the height of its line, in nearly all fonts, and more than in any."""
+ENOUGH_ADVANCES = 8
+FLAT_DESCENT = 0.2
+"""Part of the height below the baseline where the stated height is flat."""
+
+
+FontEvidence = dict[str, tuple[dict[tuple[bool, bool], list[float]], list[int], list[float]]]
+"""By font name: heights of words by reach; how many neighbours of unlike reach differ, or agree, in height; widths of
+a letter over the height."""
 
 
 def page_evidence(words: Iterable[Word]) -> FontEvidence:
@@ -43,8 +56,10 @@ def page_evidence(words: Iterable[Word]) -> FontEvidence:
     for word in words:
         if not any(map(str.isalpha, word.text)):
             continue
-        heights, votes = found.setdefault(word.font.name, ({}, [0, 0]))
+        heights, votes, advances = found.setdefault(word.font.name, ({}, [0, 0], []))
         heights.setdefault(_reach(word.text), []).append(word.box.height)
+        if len(word.text) >= 4 and word.text.isascii() and word.box.height > 0:
+            advances.append(round(word.box.width / len(word.text) / word.box.height, 3))
         if previous is not None and _neighbours(previous, word) and _reach(previous.text) != _reach(word.text):
             votes[abs(previous.box.height - word.box.height) <= SAME_HEIGHT * word.box.height] += 1
         previous = word
@@ -57,7 +72,9 @@ class FontMeasures:
     def __init__(self) -> None:
         self._heights: dict[str, dict[tuple[bool, bool], list[float]]] = defaultdict(lambda: defaultdict(list))
         self._votes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._advances: dict[str, list[float]] = defaultdict(list)
         self._tight: dict[str, bool] = {}
+        self._flat: dict[str, float] | None = None
 
     def learn(self, evidence: FontEvidence) -> FontEvidence:
         """Adds the evidence of the next page, font by font as long as the font is in doubt.
@@ -68,21 +85,39 @@ class FontMeasures:
             The part that was added; the rest teaches nothing to a document that holds these pages.
         """
         added = {name: each for name, each in evidence.items() if sum(self._votes[name]) < ENOUGH_VOTES}
-        for name, (heights, votes) in added.items():
+        for name, (heights, votes, advances) in added.items():
+            self._advances[name] += advances
             for reach, measured in heights.items():
                 self._heights[name][reach] += measured
             self._votes[name][0] += votes[0]
             self._votes[name][1] += votes[1]
         self._tight = {}
+        self._flat = None
         return added
 
     def correct(self, words: Iterable[Word]) -> None:
         """Sets nominal ``box`` and ``size`` of words in fonts that report ink boxes, in place."""
+        flat = self._flat = self._flat if self._flat is not None else self._flat_fonts()
         for word in words:
-            if self._is_tight(word.font.name):
+            if word.font.name in flat:
+                _raise(word, flat[word.font.name])
+            elif self._is_tight(word.font.name):
                 self._stretch(word)
             if word.font.monospaced:
                 _stretch_monospaced(word)
+
+    def _flat_fonts(self) -> dict[str, float]:
+        """Fonts whose stated height is a fraction of what it must be, and what to multiply it by."""
+        medians = {name: median(advances) for name, advances in self._advances.items() if advances}
+        sure = [
+            advance
+            for name, advance in medians.items()
+            if advance > MOST_ADVANCE and len(self._advances[name]) >= ENOUGH_ADVANCES
+        ]
+        if not sure:
+            return {}
+        factor = median(sure) / USUAL_ADVANCE
+        return {name: factor for name, advance in medians.items() if advance > MOST_ADVANCE}
 
     def _is_tight(self, font: str) -> bool:
         if font not in self._tight:
@@ -128,6 +163,14 @@ def _reach(text: str) -> tuple[bool, bool]:
         for character in text
     )
     return rises, any(character in DESCENDERS for character in text)
+
+
+def _raise(word: Word, factor: float) -> None:
+    """Gives a word of a flat font its line's height, on its baseline."""
+    baseline = word.box.bottom - FLAT_DESCENT * word.box.height
+    word.size *= factor
+    top = baseline - (1 - FLAT_DESCENT) * word.size
+    word.box = Box(word.box.left, top, word.box.right, top + word.size)
 
 
 def _stretch_monospaced(word: Word) -> None:

@@ -152,13 +152,13 @@ def _boxes_values(boxes: Iterable[Box]) -> list[tuple[float, float, float, float
 
 def _evidence_values(evidence: FontEvidence) -> list[Any]:
     return [
-        [name, [[*reach, measured] for reach, measured in heights.items()], votes]
-        for name, (heights, votes) in evidence.items()
+        [name, [[*reach, measured] for reach, measured in heights.items()], votes, advances]
+        for name, (heights, votes, advances) in evidence.items()
     ]
 
 
 def _evidence(values: list[Any]) -> FontEvidence:
     return {
-        name: ({(rises, falls): measured for rises, falls, measured in heights}, votes)
-        for name, heights, votes in values
+        name: ({(rises, falls): measured for rises, falls, measured in heights}, votes, advances)
+        for name, heights, votes, advances in values
     }
