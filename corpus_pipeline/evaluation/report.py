@@ -27,7 +27,10 @@ FIGURES = (
     "precision", "mrr", "ndcg_at_10", "abstention_precision", "abstention_recall", "stale_rate", "forbidden_rate",
     "duplicate_ratio", "metadata_mismatch_rate",
 )  # fmt: skip
+GROUP_FIGURES = ("hit_at_1", "recall_at_5", "passage_recall", "ndcg_at_10", "precision", "abstention_recall")
 SPARK_WIDTH, SPARK_HEIGHT = 240, 60
+
+_WRITTEN = {"ndcg@10": "nDCG@10", "mrr": "MRR"}
 
 
 def write_report(database: Database, spec: CorpusSpec, path: Path) -> int:
@@ -66,6 +69,7 @@ def render_report(
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["label"] = _label
     style = _asset("report.css")
     return environment.from_string(_asset("report.html.jinja")).render(
         corpus=spec.slug,
@@ -75,6 +79,7 @@ def render_report(
         policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_hash(style)}",
         overall=_rows(latest.metrics, "overall"),
         groups={name: _groups(latest.metrics, name) for name in ("domains", "categories")},
+        columns={name: _columns(latest.metrics, name) for name in ("domains", "categories")},
         drops=_drops(latest),
         comparison=latest.comparison,
         misses=_by_class(outcomes),
@@ -108,8 +113,24 @@ def _groups(metrics: Mapping[str, Any], part: str) -> list[dict[str, Any]]:
     """One entry for each domain or category, with the figures of the narrow table."""
     bounds = metrics.get("intervals", {}).get(part, {})
     return [
-        {"name": name, "figures": figures, "intervals": bounds.get(name, {})} for name, figures in metrics[part].items()
+        {"name": name, "figures": figures, "intervals": bounds.get(name, {})}
+        for name, figures in sorted(metrics[part].items())
     ]
+
+
+def _columns(metrics: Mapping[str, Any], part: str) -> list[str]:
+    """The figures of the narrow table that at least one group has."""
+    return [name for name in GROUP_FIGURES if any(name in figures for figures in metrics[part].values())]
+
+
+def _label(name: str) -> str:
+    """A figure as it is written.
+
+    >>> _label("ndcg_at_10"), _label("hit_at_5")
+    ('nDCG@10', 'hit@5')
+    """
+    shown = name.replace("_at_", "@").replace("_", " ")
+    return _WRITTEN.get(shown, shown)
 
 
 def _drops(latest: Evaluation) -> list[str]:

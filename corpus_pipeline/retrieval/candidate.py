@@ -26,8 +26,8 @@ class Candidate:
         also_in: Other documents of the same scope with exactly this text: ``document_id``, ``title``,
             ``fragment_id``, ``page_number``, ``char_start``, ``char_end`` of each.
         lexical_score: BM25, where it was found by words.
-        fused_score: Set once lists are fused; then it decides the order.
-        rerank_score: Probability that it answers by a cross-encoder; then that decides the order.
+        fused_score: Set once orders are fused, by a cross-encoder's reading too; then it decides the order.
+        rerank_score: Probability that it answers by a cross-encoder.
     """
 
     fragment_id: str
@@ -57,8 +57,6 @@ class Candidate:
     @property
     def standing(self) -> float:
         """The score of the last stage that gave one."""
-        if self.rerank_score is not None:
-            return self.rerank_score
         return self.score if self.fused_score is None else self.fused_score
 
 

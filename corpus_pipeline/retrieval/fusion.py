@@ -12,9 +12,18 @@ from dataclasses import replace
 
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 
-__all__ = ["RANK_CONSTANT", "fuse"]
+__all__ = ["RANK_CONSTANT", "fuse", "reciprocal"]
 
 RANK_CONSTANT = 60
+
+
+def reciprocal(place: int) -> float:
+    """What a place in an order, from 1, is worth when orders are fused.
+
+    >>> reciprocal(1) > reciprocal(2)
+    True
+    """
+    return 1.0 / (RANK_CONSTANT + place)
 
 
 def fuse(dense: Iterable[Candidate], sparse: Iterable[Candidate]) -> list[Candidate]:
@@ -39,7 +48,7 @@ def fuse(dense: Iterable[Candidate], sparse: Iterable[Candidate]) -> list[Candid
     found: dict[str, Candidate] = {}
     for ordered in lists:
         for position, candidate in enumerate(ordered, start=1):
-            fused[candidate.fragment_id] = fused.get(candidate.fragment_id, 0.0) + 1.0 / (RANK_CONSTANT + position)
+            fused[candidate.fragment_id] = fused.get(candidate.fragment_id, 0.0) + reciprocal(position)
             known = found.get(candidate.fragment_id)
             if known is None or candidate.lexical_score is not None:
                 found[candidate.fragment_id] = candidate

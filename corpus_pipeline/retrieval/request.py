@@ -18,6 +18,10 @@ __all__ = ["NO_RERANKER", "SearchFilters", "SearchLimits", "SearchRequest"]
 NO_RERANKER = "none"
 """Asks for no second look, whatever the corpus is configured with."""
 
+FUSION_DEPTH = 50
+"""Least length of the lists that are fused: a fragment in the middle of both is worth as much as one at the top of
+one, and can only be found where both lists reach it."""
+
 MAX_QUERY_CHARS = 10_000
 
 AttributeValue = str | int | float | bool
@@ -134,6 +138,8 @@ class SearchLimits:
     def fetch_limit(self) -> int:
         """Candidates fetched from the corpus, of each kind."""
         wanted = self.top_k * self.fetch_multiplier
+        if self.mode == "hybrid":
+            wanted = max(wanted, FUSION_DEPTH)
         return max(wanted, self.rerank_candidates) if self.reranker else wanted
 
 
@@ -184,7 +190,7 @@ class SearchRequest(Record):
     def limits(self, spec: RetrievalSpec | None = None) -> SearchLimits:
         """The limits for one corpus: as asked here, else as the corpus is configured.
 
-        >>> SearchRequest(query="q", top_k=4, min_score=0.5).limits().fetch_limit
+        >>> SearchRequest(query="q", top_k=4, mode="dense").limits().fetch_limit
         12
         """
         asked = {key: value for key in SearchLimits.ASKED if (value := getattr(self, key)) is not None}

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.model_files import file_sha256, model_folder
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate, rank
+from corpus_pipeline.retrieval.fusion import reciprocal
 
 __all__ = ["PACKAGED_RERANKER", "Reranker", "load_reranker", "passage", "readers_of", "rerank"]
 
@@ -83,8 +84,10 @@ def rerank(
         min_scores: Least probability of those that stay, by corpus.
 
     Returns:
-        Those that stay, best first, with ``rerank_score``; and those that the reranker removed.
-        Candidates that were not read are in neither.
+        Those that stay, with ``rerank_score``, best first by their place before and their place by
+        probability together (reciprocal ranks, like any two orders: a cross-encoder that was trained on
+        other questions is often wrong where vectors and words agree); and those that the reranker
+        removed. Candidates that were not read are in neither.
     """
     read = list(candidates[:most])
     if not read:
@@ -100,8 +103,14 @@ def rerank(
             replace(one, rerank_score=round(float(score), SCORE_PLACES))
             for one, score in zip(together, scores, strict=True)
         ]
-    stay = [one for one in judged if one.standing >= min_scores[one.corpus]]
-    removed = [one for one in judged if one.standing < min_scores[one.corpus]]
+    judged.sort(key=lambda one: (-(one.rerank_score or 0.0), -one.score, one.fragment_id))
+    before = {candidate.fragment_id: place for place, candidate in enumerate(read, start=1)}
+    fused = [
+        replace(one, fused_score=reciprocal(before[one.fragment_id]) + reciprocal(place))
+        for place, one in enumerate(judged, start=1)
+    ]
+    stay = [one for one in fused if (one.rerank_score or 0.0) >= min_scores[one.corpus]]
+    removed = [one for one in fused if (one.rerank_score or 0.0) < min_scores[one.corpus]]
     return rank(stay), rank(removed)
 
 
@@ -145,22 +154,19 @@ class _OnnxReranker:
         self._inputs = {given.name for given in self._session.get_inputs()}
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="only_second")
-        self._tokenizer.enable_padding()
+        self._tokenizer.no_padding()
 
     def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """See :class:`Reranker`. Texts of like length share a batch, for padding is wasted work."""
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        """See :class:`Reranker`.
+
+        One pair at a time: int8 activations are scaled by the largest of a batch, so that a text would be
+        judged by its company; and measured, sixteen long texts at once take twice as long.
+        """
         logits = np.empty(len(texts), np.float64)
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
-            encoded = self._tokenizer.encode_batch([(question, texts[index]) for index in batch])
-            given = {
-                "input_ids": np.array([one.ids for one in encoded], np.int64),
-                "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
-                "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
-            }
-            output = self._session.run(None, {key: value for key, value in given.items() if key in self._inputs})[0]
-            logits[batch] = np.asarray(output)[:, 0]
+        for place, one in enumerate(self._tokenizer.encode_batch([(question, text) for text in texts])):
+            given = {"input_ids": one.ids, "attention_mask": one.attention_mask, "token_type_ids": one.type_ids}
+            inputs = {key: np.array([value], np.int64) for key, value in given.items() if key in self._inputs}
+            logits[place] = np.asarray(self._session.run(None, inputs)[0])[0, 0]
         return _sigmoid(logits)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from corpus_pipeline.embedding import EmbeddingModel, load_model
-from corpus_pipeline.errors import NothingPublishedError, SearchError
+from corpus_pipeline.errors import NothingPublishedError
 from corpus_pipeline.index import Publication, publications, read_session
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.retrieval.candidate import Candidate
@@ -16,13 +17,11 @@ from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchRequest
 from corpus_pipeline.retrieval.result import AcceptedFragment, KeptOut, SearchResult, SearchScope, SkippedCorpus
 from corpus_pipeline.retrieval.routing import Router, Routing, RuleRouter
+from corpus_pipeline.retrieval.scope import ScopeReading
 from corpus_pipeline.retrieval.trace import Trace
-from corpus_pipeline.store import Database
+from corpus_pipeline.store import Connection, Database
 
 __all__ = ["accepted_fragments", "search"]
-
-POINTER_MOVES = 5
-"""How often a publication may move the pointer under one search before it gives up."""
 
 _UNSHOWN_METADATA = frozenset({"acl_groups"})  # names of groups the reader need not be in
 
@@ -49,22 +48,50 @@ def search(
     """
     request.demand_query()
     as_of = request.as_of or datetime.now(UTC).date()
-    for _ in range(POINTER_MOVES):
-        result = _attempt(database, registry, request, as_of, router)
-        if result is not None:
-            return result
-    raise SearchError(
-        f"the published generation changed {POINTER_MOVES} times during one search", remedy="Ask again in a moment."
+    trace = Trace()
+    with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
+        found = _find(reader, registry, request, as_of, router, trace)
+    kept_out = _explain(database, found, trace) if request.explain else []
+    assessment, question = found.ranking.assessment, found.question
+    return SearchResult(
+        query=request.query,
+        as_of=as_of,
+        groups=request.groups,
+        generations={target.corpus: target.generation for target in found.targets},
+        sufficient=assessment.is_sufficient,
+        verdict=assessment.verdict.value,
+        reason=assessment.reason,
+        options=assessment.options,
+        scope=SearchScope(
+            corpora=found.routing.corpora,
+            reason=found.routing.reason,
+            filters=tuple(filters.as_json() for filters in question.filters if filters.as_json()),
+            read=found.reading.read,
+        ),
+        accepted=accepted_fragments(found.ranking),
+        kept_out=tuple(kept_out),
+        skipped=tuple(found.skipped),
+        trace=trace.stages,
     )
 
 
-def _attempt(
-    database: Database, registry: Registry, request: SearchRequest, as_of: date, router: Router | None
-) -> SearchResult | None:
-    """One search; ``None`` when the pointer moved under it."""
-    trace = Trace()
+@dataclass(frozen=True)
+class _Found:
+    """What came of a search inside its session."""
+
+    targets: list[SearchTarget]
+    skipped: list[SkippedCorpus]
+    routing: Routing
+    question: Question
+    reading: ScopeReading
+    ranking: Ranking
+
+
+def _find(
+    reader: Connection, registry: Registry, request: SearchRequest, as_of: date, router: Router | None, trace: Trace
+) -> _Found:
     with trace.stage("scope") as counts:
-        available, skipped = _available(database, registry, request)
+        available, skipped = _available(reader, registry, request)
         counts.update({"corpora": len(available), "skipped": len(skipped)})
     with trace.stage("models") as counts:
         models = _models(available)
@@ -75,47 +102,23 @@ def _attempt(
     with trace.stage("routing") as counts:
         routing = _route(registry, request, available, vectors, router)
         counts.update({"corpora": len(routing.corpora), "fallback": int(routing.is_fallback)})
-    published = [publication for publication in available if publication.corpus in routing.corpora]
-    targets = [_target(publication) for publication in published]
-    with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
-        if not _same_pointers(available, publications(reader)):
-            return None
-        with trace.stage("reading") as counts:
-            question, reading = prepare_question(
-                reader,
-                targets,
-                request,
-                vectors=vectors,
-                as_of=as_of,
-                specs={one.corpus: registry.corpus(one.corpus).retrieval for one in available},
-                is_routed=not routing.is_fallback,
-            )
-            counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
-        ranking = rank_fragments(reader, targets, question, trace)
-        others = [_target(publication) for publication in available if publication.corpus not in routing.corpora]
-        ranking = look_elsewhere(reader, others, question, ranking) if others else ranking
-    kept_out = _explain(database, targets, question, ranking, trace) if request.explain else []
-    assessment = ranking.assessment
-    return SearchResult(
-        query=request.query,
-        as_of=as_of,
-        groups=request.groups,
-        generations={publication.corpus: publication.generation for publication in published},
-        sufficient=assessment.is_sufficient,
-        verdict=assessment.verdict.value,
-        reason=assessment.reason,
-        options=assessment.options,
-        scope=SearchScope(
-            corpora=routing.corpora,
-            reason=routing.reason,
-            filters=tuple(filters.as_json() for filters in question.filters if filters.as_json()),
-            read=reading.read,
-        ),
-        accepted=accepted_fragments(ranking),
-        kept_out=tuple(kept_out),
-        skipped=tuple(skipped),
-        trace=trace.stages,
-    )
+    targets = [_target(publication) for publication in available if publication.corpus in routing.corpora]
+    with trace.stage("reading") as counts:
+        question, reading = prepare_question(
+            reader,
+            targets,
+            request,
+            vectors=vectors,
+            as_of=as_of,
+            specs={one.corpus: registry.corpus(one.corpus).retrieval for one in available},
+            is_routed=not routing.is_fallback,
+        )
+        counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
+    ranking = rank_fragments(reader, targets, question, trace)
+    others = [_target(publication) for publication in available if publication.corpus not in routing.corpora]
+    if others:
+        ranking = look_elsewhere(reader, others, question, ranking)
+    return _Found(targets, skipped, routing, question, reading, ranking)
 
 
 def _route(
@@ -162,13 +165,12 @@ def _accepted(candidate: Candidate, parent_text: str) -> AcceptedFragment:
 
 
 def _available(
-    database: Database, registry: Registry, request: SearchRequest
+    reader: Connection, registry: Registry, request: SearchRequest
 ) -> tuple[list[Publication], list[SkippedCorpus]]:
     """Which published corpora to search; a corpus that was named must be published."""
     named = [registry.corpus(slug).slug for slug in dict.fromkeys(request.corpora)]
     wanted = named or sorted(registry.corpora)
-    with database.connection() as connection:
-        known = {publication.corpus: publication for publication in publications(connection)}
+    known = {publication.corpus: publication for publication in publications(reader)}
     missing = [slug for slug in wanted if slug not in known]
     if len(missing) == len(wanted) or (missing and named):
         shown = ", ".join(missing) or "none is configured"
@@ -196,18 +198,8 @@ def _target(publication: Publication) -> SearchTarget:
     )
 
 
-def _same_pointers(expected: Sequence[Publication], found: Sequence[Publication]) -> bool:
-    """The pointers as they were when the query was embedded: another one may need another vector."""
-    now = {publication.corpus: (publication.generation, publication.serving_table) for publication in found}
-    return all(
-        now.get(publication.corpus) == (publication.generation, publication.serving_table) for publication in expected
-    )
-
-
-def _explain(
-    database: Database, targets: Sequence[SearchTarget], question: Question, ranking: Ranking, trace: Trace
-) -> list[KeptOut]:
+def _explain(database: Database, found: _Found, trace: Trace) -> list[KeptOut]:
     with trace.stage("explanation") as counts, database.connection() as operator:
-        kept_out = explain_ranking(operator, targets, question, ranking)
+        kept_out = explain_ranking(operator, found.targets, found.question, found.ranking)
         counts["kept_out"] = len(kept_out)
     return kept_out

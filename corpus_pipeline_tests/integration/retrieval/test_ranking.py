@@ -148,7 +148,7 @@ def test_a_filter_that_leaves_few_rows_still_fills_the_places(database: Database
         reader.execute("SET LOCAL enable_sort = off")  # the planner would search so few rows exactly
         reader.execute("SET LOCAL enable_seqscan = off")
         ranking = rank_fragments(reader, [target], Question(request, {SPACE: query}, AS_OF))
-    assert len(ranking.candidates) == 15
+    assert len(ranking.candidates) == 20
     assert all(candidate.metadata["product"] == "rare" for candidate in ranking.candidates)
 
 

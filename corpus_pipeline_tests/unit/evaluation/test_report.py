@@ -99,3 +99,7 @@ def test_the_page_shows_figures_intervals_misses_drops_and_trend() -> None:
     assert "recall for billing fell from 1.00 to 0.40" in text
     assert re.search(r"recall@5</td><td class=\"n\">0\.700</td>\s*<td>0\.400 to 1\.000", text)
     assert text.count("<polyline") == 2
+    assert "recall@5 <b>0.88</b>" in text
+    assert "generations 1 to 7, 0 to 1; lowest 0.12" in text
+    assert "<td>single hop factual</td>" in text
+    assert "passage recall" not in text  # nobody has that figure

@@ -23,8 +23,14 @@ def test_a_pasted_document_is_refused_without_repeating_it():
     assert "secret" not in str(caught.value)
 
 
-def test_three_candidates_are_fetched_for_each_fragment_wanted():
-    assert SearchRequest(query="q", top_k=4).limits().fetch_limit == 12
+@pytest.mark.parametrize("mode", ["dense", "sparse"])
+def test_three_candidates_are_fetched_for_each_fragment_wanted(mode: str):
+    assert SearchRequest(query="q", top_k=4, mode=mode).limits().fetch_limit == 12
+
+
+def test_lists_that_are_fused_are_long_enough_to_meet():
+    assert SearchRequest(query="q", top_k=4).limits().fetch_limit == 50
+    assert SearchRequest(query="q", top_k=20).limits().fetch_limit == 60
 
 
 def test_what_the_question_leaves_open_is_as_the_corpus_is_configured():
