@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from psycopg import sql
 
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.sessions import use_search_settings
 from corpus_pipeline.index.tables import ServingLeaf, qualified
-from corpus_pipeline.store import Connection
+from corpus_pipeline.store import Connection, load_queries
 
 __all__ = ["ann_recall"]
 
@@ -19,6 +20,8 @@ SAMPLED_VECTORS = 50
 DISTANCE_TOLERANCE = 1e-5
 """Rows at the same distance are interchangeable; distances of halfvec differ by less than this in the last bits."""
 _FETCH_ROWS = 5000
+_COPY_SIGNATURE = b"PGCOPY\n\xff\r\n\x00"
+_COPY_HEAD_BYTES = 19
 
 Matrix = NDArray[np.float32]
 
@@ -61,20 +64,44 @@ def _search_with_the_index(connection: Connection) -> None:
 def _exact_distances(connection: Connection, leaf: ServingLeaf, generation: int, sample: Matrix, k: int) -> Matrix:
     """Distances of the ``k`` nearest rows to each of ``(n, d)`` vectors: ``(n, at most k)``, nearest first."""
     best = np.empty((len(sample), 0), np.float32)
-    for block in _blocks(connection, leaf, generation):
+    for block in _blocks(connection, leaf, generation, sample.shape[1]):
         best = np.sort(np.hstack([best, 1.0 - sample @ block.T]), axis=1)[:, :k]
     return best
 
 
-def _blocks(connection: Connection, leaf: ServingLeaf, generation: int) -> Iterator[Matrix]:
-    with connection.cursor("index_leaf_vectors", binary=True) as cursor:
-        cursor.execute(completed("leaf_vectors", leaf=qualified(leaf.name)), {"generation": generation})
-        while rows := cursor.fetchmany(_FETCH_ROWS):
-            yield _unit_rows([row["embedding"] for row in rows])
+def _blocks(connection: Connection, leaf: ServingLeaf, generation: int, dimensions: int) -> Iterator[Matrix]:
+    """The vectors that a generation serves, some thousand at a time.
+
+    As bytes of a binary COPY: numbers of fields, bytes and dimensions, then the vector in half precision, a row.
+    """
+    row = np.dtype([("head", "V10"), ("vector", ">f2", (dimensions,))])
+    served = sql.SQL(load_queries("index").leaf_vectors.sql.rstrip().removesuffix(";"))
+    query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(served.format(leaf=qualified(leaf.name)))
+    received = bytearray()
+    with connection.cursor().copy(query, {"generation": generation}) as copy:
+        for data in copy:
+            received += data
+            if len(received) > _FETCH_ROWS * row.itemsize:
+                yield from _whole_rows(received, row)
+    yield from _whole_rows(received, row)
+
+
+def _whole_rows(received: bytearray, row: np.dtype[Any]) -> Iterator[Matrix]:
+    """Takes the whole rows of a binary COPY, without its head, out of what was received."""
+    if received.startswith(_COPY_SIGNATURE):
+        del received[:_COPY_HEAD_BYTES]
+    count = len(received) // row.itemsize
+    if count:
+        vectors = np.frombuffer(bytes(received[: count * row.itemsize]), row)["vector"]
+        del received[: count * row.itemsize]
+        yield _unit_matrix(vectors.astype(np.float32))
 
 
 def _unit_rows(vectors: list[Any]) -> Matrix:
-    matrix = np.vstack([vector.to_numpy() for vector in vectors]).astype(np.float32)
+    return _unit_matrix(np.vstack([vector.to_numpy() for vector in vectors]).astype(np.float32))
+
+
+def _unit_matrix(matrix: Matrix) -> Matrix:
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit: Matrix = matrix / np.maximum(norms, np.finfo(np.float32).tiny)
     return unit
