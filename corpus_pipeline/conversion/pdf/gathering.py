@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from docling.backend.docling_parse_backend import ThreadedDoclingParseDocumentBackend
-from docling.datamodel.backend_options import ThreadedDoclingParseBackendOptions
+from docling.backend.pypdfium2_backend import PyPdfiumDocumentBackend
+from docling.datamodel.backend_options import PdfBackendOptions, ThreadedDoclingParseBackendOptions
 from docling.datamodel.base_models import InputFormat, Page
 from docling.datamodel.document import ConversionResult, InputDocument
 from docling.datamodel.settings import DocumentLimits
@@ -64,6 +65,16 @@ def _input(path: Path, password: str | None, first: int, last: int) -> InputDocu
     return source
 
 
+def _outlined(path: Path, password: str | None) -> InputDocument:
+    """The document for its bookmarks alone: pdfium gives them without parsing a page."""
+    return InputDocument(
+        path_or_stream=path,
+        format=InputFormat.PDF,
+        backend=PyPdfiumDocumentBackend,
+        backend_options=PdfBackendOptions(password=password or None),
+    )
+
+
 class Gathered:
     """The pages of a document, laid out slice by slice, labelled and assembled once.
 
@@ -101,7 +112,7 @@ class Gathered:
             path: The PDF, opened once more for its bookmarks.
             password: For an encrypted file.
         """
-        source = _input(path, password, 1, 1)
+        source = _outlined(path, password)
         result = ConversionResult(input=source)
         backend: Any = source._backend  # noqa: SLF001 - docling keeps the backend private on its input
         try:
