@@ -25,6 +25,7 @@ from corpus_pipeline.index import (
     qualified,
     root_of_served_rows,
 )
+from corpus_pipeline.records import Stage
 from corpus_pipeline.store import Connection, StageContext, corpus_lock, load_queries
 from corpus_pipeline.trust.repository import all_rows, completed, one_row
 from corpus_pipeline.trust.verification import VECTOR_TOLERANCE, published_generation
@@ -152,6 +153,7 @@ def repair_drift(context: StageContext, who: str) -> Drift:
 
 def _found(connection: Connection, context: StageContext, known: Generation) -> tuple[Drift, Plan]:
     plan = make_plan(connection, context)
+    context.progress.start(Stage.PUBLISHED_CORPUS, 2, "parts of the audit")
     if (plan.root_sha256, plan.table) != (known.root_sha256, known.serving_table):
         raise StageError(
             f"what generation {known.generation} of {known.corpus!r} must hold is no longer known row by row: "
@@ -162,6 +164,7 @@ def _found(connection: Connection, context: StageContext, known: Generation) -> 
         )
     values = _values(known, plan)
     _compare(connection, known, values)
+    context.progress.advance()
     counts: dict[str, int] = {"missing": 0, "altered": 0, "extra": 0, "uncached": 0}
     rows: list[DriftedRow] = []
     for table, name in _DRIFT.items():
@@ -172,6 +175,7 @@ def _found(connection: Connection, context: StageContext, known: Generation) -> 
             rows.append(DriftedRow(table, row["kind"], row["row_id"], row["document_id"], columns))
     uncached = counts.pop("uncached")
     root = root_of_served_rows(connection, known)
+    context.progress.advance()
     drift = Drift(known.corpus, known.generation, known.root_sha256, root, counts, tuple(rows), uncached=uncached)
     return drift, plan
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,7 +30,15 @@ from corpus_pipeline.inventory import MemberCopies, local_copy, source_files
 from corpus_pipeline.records import ConvertedDocument, SourceFile, Stage, canonical_json, sha256_hex
 from corpus_pipeline.store import Connection, StageContext, load_queries
 from corpus_pipeline.trust.links import BrokenLink, Link, Tally, Verification
-from corpus_pipeline.trust.repository import all_rows, completed, copy_heads, one_row, one_value, row_values
+from corpus_pipeline.trust.repository import (
+    all_rows,
+    completed,
+    copy_heads,
+    each_row,
+    one_row,
+    one_value,
+    row_values,
+)
 
 __all__ = ["VECTOR_TOLERANCE", "document_heads", "published_generation", "verify_corpus"]
 
@@ -89,9 +97,11 @@ def verify_corpus(context: StageContext, *, sources: bool = False) -> Verificati
         else:
             tally.skipped[Link.FILE] = "not read; --sources reads the files again"
         _check_texts(connection, context, known, served, tally)
-        _check_vectors(connection, known, tally)
-        _check_rows(connection, known, tally)
-        _check_root(connection, known, tally)
+        checks = (_check_working_state, _check_vectors, _check_rows, _check_root)
+        context.progress.start(Stage.PUBLISHED_CORPUS, len(checks), "links verified in the database")
+        for check in checks:
+            check(connection, known, tally)
+            context.progress.advance()
     return Verification(corpus, known.generation, known.root_sha256, tally.counts(), tally.faults())
 
 
@@ -105,8 +115,14 @@ def _scope(known: Generation) -> dict[str, Any]:
 
 
 def _batches(served: Sequence[_Served]) -> Iterator[list[_Served]]:
-    source = iter(served)
-    while batch := list(islice(source, BATCH_DOCUMENTS)):
+    """About :data:`BATCH_DOCUMENTS` entries at a time, those of one document together."""
+    batch: list[_Served] = []
+    for one in served:
+        if len(batch) >= BATCH_DOCUMENTS and one.document_id != batch[-1].document_id:
+            yield batch
+            batch = []
+        batch.append(one)
+    if batch:
         yield batch
 
 
@@ -153,19 +169,49 @@ def _check_texts(
     connection: Connection, context: StageContext, known: Generation, served: Sequence[_Served], tally: Tally
 ) -> None:
     """Conversions against the hashes of their documents, and fragments and parents against the converted texts."""
-    fragments = completed("served_fragments", table=qualified(known.serving_table))
-    parents = completed("served_parents")
+    scope, names = _scope(known), ("served_fragments", "served_parents")
+    queries = (completed(names[0], table=qualified(known.serving_table)), completed(names[1]))
+    streams = [
+        _InOrder(each_row(connection, query, scope, name=name)) for query, name in zip(queries, names, strict=True)
+    ]
     context.progress.start(Stage.PUBLISHED_CORPUS, len(served), "documents verified")
     for batch in _batches(served):
         texts = _converted_texts(connection, batch, tally)
-        values = {**_scope(known), "document_ids": [one.document_id for one in batch]}
-        for query in (fragments, parents):
-            for row in all_rows(connection, query, values):
-                tally.add(Link.FRAGMENT, 1)
-                fault = _text_fault(row, texts.get(row["document_id"], []))
-                if fault is not None:
-                    tally.fault(fault)
+        for row in chain.from_iterable(stream.up_to(batch[-1].document_id) for stream in streams):
+            _check_text(row, texts.get(row["document_id"], []), tally)
         context.progress.advance(len(batch))
+    for row in chain.from_iterable(stream.rest() for stream in streams):
+        _check_text(row, [], tally)
+
+
+class _InOrder:
+    """Rows in the order of their documents, taken document by document."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._rows = rows
+        self._next = next(rows, None)
+
+    def up_to(self, document_id: str) -> Iterator[dict[str, Any]]:
+        """Rows of documents up to this one. Code points are in the order of the database's collation "C"."""
+        while self._next is not None and self._next["document_id"] <= document_id:
+            yield self._next
+            self._next = next(self._rows, None)
+
+    def rest(self) -> Iterator[dict[str, Any]]:
+        """All other rows."""
+        while self._next is not None:
+            yield self._next
+            self._next = next(self._rows, None)
+
+
+def _check_text(row: dict[str, Any], converted: list[str], tally: Tally) -> None:
+    tally.add(Link.FRAGMENT, 1)
+    fault = _text_fault(row, converted)
+    if fault is not None:
+        tally.fault(fault)
+
+
+def _check_working_state(connection: Connection, known: Generation, tally: Tally) -> None:
     row = load_queries("trust").altered_fragment(connection, corpus=known.corpus)
     if row is not None:
         what = "a fragment that the next generation would be made of has other text than its hash says"
@@ -278,10 +324,11 @@ def _check_rows(connection: Connection, known: Generation, tally: Tally) -> None
         return
     table, scope = qualified(known.serving_table), _scope(known)
     columns = row_values(_DOCUMENT_NAMES)
-    documents = all_rows(connection, completed("document_values", table=table, columns=columns), scope)
+    query = completed("document_values", table=table, columns=columns)
+    documents = each_row(connection, query, scope, name="document_values")
     copy_heads(connection, "row_heads", (head for row in documents for head in document_heads(row)))
-    shared = row_values(SHARED_BY_PARENTS)
-    parents = all_rows(connection, completed("parent_values", columns=shared), scope)
+    query = completed("parent_values", columns=row_values(SHARED_BY_PARENTS))
+    parents = each_row(connection, query, scope, name="parent_values")
     copy_heads(connection, "parent_heads", (_parent_head(row) for row in parents))
     fragment_columns, parent_columns = row_values(_DOCUMENT_NAMES, "s"), row_values(SHARED_BY_PARENTS, "s")
     for query in (

@@ -15,12 +15,12 @@ FROM corpus.conversions
 WHERE source_sha256 = ANY(:source_sha256s);
 
 -- name: served_fragments
--- Fragments of some documents as a generation serves them, with the string that was embedded where it is still known.
+-- Fragments as a generation serves them, in the order of their documents, with the string that was embedded where it is still known.
 SELECT s.document_id, s.fragment_id AS place, s.text, s.text_sha256, s.char_start, s.char_end, s.embedded_sha256,
        f.embedded_text
 FROM {table} AS s
 LEFT JOIN corpus.fragments AS f ON f.fragment_id = s.fragment_id AND f.embedded_sha256 = s.embedded_sha256
-WHERE s.corpus = :corpus AND s.document_id = ANY(:document_ids)
+WHERE s.corpus = :corpus
   AND s.generation_from <= :generation AND (s.generation_to IS NULL OR s.generation_to > :generation)
 ORDER BY s.document_id COLLATE "C", s.ordinal;
 
@@ -28,7 +28,7 @@ ORDER BY s.document_id COLLATE "C", s.ordinal;
 -- The same of parents.
 SELECT document_id, parent_id AS place, text, text_sha256, char_start, char_end
 FROM serving.parents
-WHERE corpus = :corpus AND document_id = ANY(:document_ids)
+WHERE corpus = :corpus
   AND generation_from <= :generation AND (generation_to IS NULL OR generation_to > :generation)
 ORDER BY document_id COLLATE "C", char_start;
 

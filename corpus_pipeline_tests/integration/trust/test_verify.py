@@ -238,3 +238,58 @@ def test_the_first_broken_link_is_named(published, link, document, statement, va
     assert (fault.link, fault.document_id) == (link, document)
     assert fault.expected != fault.found
     assert "forged" not in f"{fault.what} {fault.expected} {fault.found}"
+
+
+class Reports:
+    """What was reported while something ran."""
+
+    def __init__(self) -> None:
+        self.done: dict[str, list[int]] = {}
+        self._now = ""
+
+    def start(self, _stage: object, total: int | None, what: str) -> None:
+        self._now = what
+        self.done[what] = [0, total or 0]
+
+    def advance(self, items: int = 1) -> None:
+        self.done[self._now][0] += items
+
+    def note(self, _message: str) -> None:
+        raise AssertionError
+
+
+def test_rows_are_read_in_portions_whose_size_changes_nothing(published, monkeypatch: pytest.MonkeyPatch) -> None:
+    from corpus_pipeline.trust import repository, verification
+
+    whole = published.verify()
+    monkeypatch.setattr(repository, "PORTION_ROWS", 1)
+    monkeypatch.setattr(verification, "BATCH_DOCUMENTS", 1)
+    assert published.verify() == whole
+    published.rows("UPDATE serving.parents SET text = text || '!' WHERE document_id = %s RETURNING 1", REFUND)
+    assert published.verify().first.document_id == REFUND
+
+
+def test_a_parent_of_a_document_without_fragments_is_held_against_its_hash(published) -> None:
+    published.rows("DELETE FROM {table} WHERE document_id = %s RETURNING 1", REFUND)
+    published.rows("UPDATE serving.parents SET text = text || '!' WHERE document_id = %s RETURNING 1", REFUND)
+    found = {fault.link: fault.document_id for fault in published.verify().broken}
+    assert found[Link.FRAGMENT] == REFUND
+    assert Link.GENERATION_ROOT in found
+
+
+def test_audits_say_how_far_they_are(published) -> None:
+    from dataclasses import replace
+
+    from corpus_pipeline.trust import audit_drift, verify_corpus
+
+    reports = Reports()
+    context = replace(published.context, progress=reports)
+    verify_corpus(context, sources=True)
+    audit_drift(context)
+    own = {
+        "files read again": 5,
+        "documents verified": 5,
+        "links verified in the database": 4,
+        "parts of the audit": 2,
+    }
+    assert {what: reports.done[what] for what in own} == {what: [total, total] for what, total in own.items()}
