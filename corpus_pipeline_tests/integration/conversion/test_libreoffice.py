@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
@@ -82,7 +83,8 @@ def test_a_hanging_libreoffice_ends_at_the_limit_of_time(tmp_path: Path, frozen:
         assert outcome.reason == QuarantineReason.TIMEOUT
         assert "40 seconds" in outcome.message
         assert all_gone(tmp_path / "scratch")
-        assert not list((tmp_path / "scratch").rglob("libreoffice-*"))
+        folders = [name for _, names, _ in os.walk(tmp_path / "scratch") for name in names]
+        assert not [name for name in folders if name.startswith("libreoffice-")]
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
