@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +15,6 @@ import numpy as np
 from pgvector import Vector
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from rich.console import Console
-from rich.table import Table
 
 from corpus_pipeline.embedding import embedding_fingerprint
 from corpus_pipeline.index import publish_corpus, stage_generation
@@ -36,7 +32,6 @@ from corpus_pipeline.store import (
     thresholds_sha256,
 )
 
-RESULTS = Path(__file__).parent / "results"
 Vectors = np.ndarray
 
 
@@ -128,24 +123,6 @@ def publish(context: StageContext) -> StageResult:
         _judge(connection, context, Stage.INDEX_GENERATION, staged)
         _finish(connection, context, Stage.RETRIEVAL_EVALUATION, sha256_hex("evaluated" + staged))
     return publish_corpus(context)
-
-
-def report(name: str, rows: Sequence[dict[str, Any]], conditions: dict[str, Any]) -> None:
-    """Prints rows as a table and writes them with their conditions to ``results/<name>.json``."""
-    table = Table(*rows[0], title=name)
-    for row in rows:
-        table.add_row(*(f"{value:,.4f}" if isinstance(value, float) else str(value) for value in row.values()))
-    console = Console(width=200)
-    console.print(table)
-    machine = {
-        "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 2),
-        "python": platform.python_version(),
-    }
-    console.print(conditions | machine)
-    RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"rows": list(rows), "conditions": conditions | machine}, indent=2)
-    (RESULTS / f"{name}.json").write_text(text + "\n")
 
 
 def _copy(connection: Connection, table: str, rows: Iterator[dict[str, Any]]) -> None:

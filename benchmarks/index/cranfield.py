@@ -19,12 +19,14 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import sql
 
-from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, report, stage
+from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, stage
 from benchmarks.index.synthetic import vectors
+from benchmarks.reporting import report
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.index import Publication, analyser_of, publication, read_session
 from corpus_pipeline.store import StageContext
 
+RESULTS = Path(__file__).parent / "results"
 K = 10
 Run = dict[str, list[tuple[str, float]]]
 
@@ -65,6 +67,7 @@ def main() -> None:
         values = ir_measures.calc_aggregate(measures, qrels, scored)
         rows.append({"ranking": name} | {str(measure): round(values[measure], 4) for measure in measures})
     report(
+        RESULTS,
         "cranfield" if with_vectors else "cranfield_words",
         rows,
         {

@@ -28,16 +28,17 @@ from benchmarks.index.corpora import (
     fill,
     fresh_database,
     publish,
-    report,
     stage,
 )
 from benchmarks.index.queries import Exact, by_vector, by_words
 from benchmarks.index.synthetic import documents, vectors
+from benchmarks.reporting import report
 from corpus_pipeline.index import EF_SEARCH, pointer, publication, rollback_corpus, staging
 from corpus_pipeline.index.tables import leaves
 from corpus_pipeline.records import sha256_hex
 from corpus_pipeline.store import Connection, StageContext
 
+RESULTS = Path(__file__).parent / "results"
 TIMED = ("analyse_corpus", "make_plan", "insert_fragments", "insert_parents", "index_leaf", "count_terms", "ann_recall")
 _DOCUMENTS_AT_ONCE = 2_000
 
@@ -70,7 +71,7 @@ def main() -> None:
         _say(figures, rows)
         figures["unchanged night, seconds"] = _again(context)
         figures |= _rollback(context)
-    report(f"scale_{count}_{round(stale * 100)}", rows, figures)
+    report(RESULTS, f"scale_{count}_{round(stale * 100)}", rows, figures)
 
 
 def _say(figures: dict[str, Any], rows: list[dict[str, Any]]) -> None:

@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from benchmarks.chunking.vector_cache import VectorCache
 from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, stage
+from benchmarks.reporting import report
 from benchmarks.retrieval.amplified import with_backend
-from benchmarks.retrieval.reporting import report
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.index import publication, read_session
 from corpus_pipeline.records import sha256_hex
@@ -42,6 +42,7 @@ from corpus_pipeline.retrieval import (
 from corpus_pipeline.retrieval.reranking import PACKAGED_RERANKER
 from corpus_pipeline.store import StageContext
 
+RESULTS = Path(__file__).parent / "results"
 K = 10
 SAMPLES = 2000
 SYSTEMS: dict[str, dict[str, Any]] = {
@@ -167,7 +168,9 @@ def summarise(runs: Runs, judgements: list[tuple[str, str, int]], conditions: di
         rows.append({"ranking": name} | figures | {"95 % of nDCG@10": _interval(list(by_query[name].values()))})
     pairs = [("hybrid", "sparse"), ("hybrid", "dense"), ("reranked", "hybrid")]
     gains = {f"{one} - {other}": gain(by_query[one], by_query[other]) for one, other in pairs if one in runs}
-    report("cranfield", rows, {"queries": len(runs["dense"]), "nDCG@10 gains, 95 % paired": gains} | conditions)
+    report(
+        RESULTS, "cranfield", rows, {"queries": len(runs["dense"]), "nDCG@10 gains, 95 % paired": gains} | conditions
+    )
 
 
 def gain(one: dict[str, float], other: dict[str, float]) -> dict[str, Any]:

@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.chunking.vector_cache import VectorCache
 from benchmarks.index.corpora import BenchDocument, add_vectors, context_for, fill, publish, stage
+from benchmarks.reporting import report
 from benchmarks.retrieval.amplified import Material, fragments, material, with_backend
-from benchmarks.retrieval.reporting import report
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.index import publication
 from corpus_pipeline.records import sha256_hex
@@ -30,6 +30,7 @@ from corpus_pipeline.retrieval import SearchRequest, SearchResult, search
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import Database, StageContext
 
+RESULTS = Path(__file__).parent / "results"
 SLUG = "amplified"
 GROUPS = ("everyone",)
 WARM_UP = 20
@@ -59,6 +60,7 @@ def main() -> None:
         asked = [source.questions[at] for at in chance.permutation(len(source.questions))[: arguments.questions]]
         rows = [row for kind, options in KINDS.items() for row in measured(context, kind, asked, options)]
     report(
+        RESULTS,
         f"latency_{arguments.fragments}",
         rows,
         {

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index.corpora import context_for, fresh_database
+from benchmarks.reporting import report
 from benchmarks.retrieval.amplified import with_backend
-from benchmarks.retrieval.reporting import report
 from corpus_pipeline_tests.faults import Corpus, Fault, faults
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
@@ -35,7 +37,9 @@ def main() -> None:
         corpus.publish()
         planted = faults(corpus, off_topic=arguments.documents, off_topic_words=arguments.words)
         rows = [row(corpus, fault) for fault in planted]
-    report("planted_faults", rows, {"off-topic documents": arguments.documents, "words of each": arguments.words})
+    report(
+        RESULTS, "planted_faults", rows, {"off-topic documents": arguments.documents, "words of each": arguments.words}
+    )
     if not all(each["as expected"] for each in rows):
         sys.exit(1)
 

@@ -42,9 +42,11 @@ def write_server_settings(data_folder: Path) -> None:
     """
     lines = [f"{name} = '{value}'\n" for name, value in server_settings(psutil.virtual_memory().total).items()]
     file = data_folder / SETTINGS_FILE
-    file.write_text("# Written at each start of the server; set your own with ALTER SYSTEM.\n" + "".join(lines))
-    # The server may run as a user of its own.
-    file.chmod(0o644)
+    text = "# Written at each start of the server; set your own with ALTER SYSTEM.\n" + "".join(lines)
+    # Every process that joins the server comes by here.
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+        file.chmod(0o644)  # the server may run as a user of its own
     configuration = data_folder / "postgresql.conf"
     if _INCLUDE not in configuration.read_text():
         with configuration.open("a") as stream:

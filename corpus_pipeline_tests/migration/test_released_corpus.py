@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
-import pytest
-from psycopg import sql
 
 from corpus_pipeline.conversion import (
     convert_corpus,
@@ -27,28 +24,8 @@ RELEASED = Path(__file__).parent / "released"
 LAST_RELEASED = "0009_pre_evaluation"
 
 
-@pytest.fixture
-def released_url(server_url: str) -> Iterator[str]:
-    """An empty database on the server of the tests."""
-    name = f"released_{uuid.uuid4().hex[:12]}"
-    admin = server_url.replace("/template_corpus", "/postgres")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-    yield server_url.replace("/template_corpus", f"/{name}")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def fill(url: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The database of the released version: its migrations, applied as ever, and its rows."""
-    old = tmp_path / "released" / "migrations"
-    old.mkdir(parents=True)
-    for path in migrations.migration_files():
-        if path.stem <= LAST_RELEASED:
-            shutil.copy(path, old)
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "project_file", lambda _: old.parent)
-        assert migrations.apply_migrations(url)[-1] == LAST_RELEASED
+def fill(url: str, folder: Path) -> None:
+    """The rows of the released version, in a database with its migrations."""
     rows = (RELEASED / "rows.sql").read_text(encoding="utf-8").replace("{folder}", str(folder))
     with psycopg.connect(url) as connection:
         connection.execute(rows)  # type: ignore[arg-type]
@@ -61,10 +38,11 @@ def fill(url: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_corpus_of_the_released_version_is_taken_over(
-    released_url: str, context: StageContext, corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    migrated_up_to: Callable[[str], str], context: StageContext, corpus_folder: Path
 ) -> None:
     shutil.copytree(RELEASED / "docs", corpus_folder, dirs_exist_ok=True)
-    fill(released_url, corpus_folder, tmp_path, monkeypatch)
+    released_url = migrated_up_to(LAST_RELEASED)
+    fill(released_url, corpus_folder)
     with psycopg.connect(released_url) as connection:
         before = connection.execute("SELECT * FROM corpus.source_changes ORDER BY change_id").fetchall()
         kept = dict(connection.execute("SELECT document_sha256, content FROM corpus.conversions").fetchall())

@@ -1,4 +1,4 @@
-"""Tables on the screen, JSON beside the script."""
+"""Tables on the screen, JSON in the folder of results, with the machine they were taken on."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-RESULTS = Path(__file__).parent / "results"
+__all__ = ["report"]
 
 
-def report(name: str, rows: Sequence[Mapping[str, Any]], conditions: Mapping[str, Any]) -> None:
-    """Prints rows as a table and writes them with their conditions to ``results/<name>.json``."""
+def report(folder: Path, name: str, rows: Sequence[Mapping[str, Any]], conditions: Mapping[str, Any]) -> None:
+    """Prints rows as a table and writes them with their conditions to ``<folder>/<name>.json``."""
     table = Table(*rows[0], title=name)
     for row in rows:
-        table.add_row(*map(str, row.values()))
-    console = Console(width=160)
+        table.add_row(*(f"{value:,.4f}" if isinstance(value, float) else str(value) for value in row.values()))
+    console = Console(width=200)
     console.print(table)
     machine = {
         "cores": os.cpu_count(),
@@ -29,6 +29,6 @@ def report(name: str, rows: Sequence[Mapping[str, Any]], conditions: Mapping[str
     }
     stored = dict(conditions) | machine
     console.print(stored)
-    RESULTS.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     text = json.dumps({"rows": [dict(row) for row in rows], "conditions": stored}, indent=1)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")

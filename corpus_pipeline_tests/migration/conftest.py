@@ -1,0 +1,44 @@
+"""A database as an earlier version left it."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from corpus_pipeline.store import migrations
+
+
+@pytest.fixture
+def empty_url(server_url: str) -> Iterator[str]:
+    """An empty database on the server of the tests."""
+    name = f"upgraded_{uuid.uuid4().hex[:12]}"
+    admin = server_url.replace("/template_corpus", "/postgres")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+    yield server_url.replace("/template_corpus", f"/{name}")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def migrated_up_to(empty_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Applies the migrations up to the one named, as the version that had no later ones did; gives the URL."""
+
+    def migrate(last: str) -> str:
+        old = tmp_path / "released" / "migrations"
+        old.mkdir(parents=True)
+        for path in migrations.migration_files():
+            if path.stem <= last:
+                shutil.copy(path, old)
+        with monkeypatch.context() as patch:
+            patch.setattr(migrations, "project_file", lambda _: old.parent)
+            assert migrations.apply_migrations(empty_url)[-1] == last
+        return empty_url
+
+    return migrate
