@@ -8,8 +8,8 @@ FOLDER has corpus.jsonl, queries.jsonl and qrels.tsv (1,400 abstracts, 225 queri
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -33,13 +33,15 @@ Run = dict[str, list[tuple[str, float]]]
 
 def main() -> None:
     """Prints and stores the measures."""
-    arguments = [each for each in sys.argv[1:] if each != "--words"]
-    if len(arguments) != 1:
-        sys.exit(__doc__)
-    with_vectors = "--words" not in sys.argv
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--words", action="store_true", help="without vectors: nothing is embedded")
+    arguments = parser.parse_args()
+    folder, with_vectors = arguments.folder, not arguments.words
+    if not (folder / "corpus.jsonl").is_file():
+        parser.error(f"{folder} has no corpus.jsonl")
     import ir_measures
 
-    folder = Path(arguments[0])
     texts = {row["id"]: row["text"].strip() or "(empty)" for row in _jsonl(folder / "corpus.jsonl")}
     queries = {row["id"]: row["text"] for row in _jsonl(folder / "queries.jsonl")}
     lines = (folder / "qrels.tsv").read_text().splitlines()[1:]

@@ -8,6 +8,7 @@ beside pgvector's.
 
 from __future__ import annotations
 
+import argparse
 import functools
 import resource
 import sys
@@ -45,12 +46,12 @@ _DOCUMENTS_AT_ONCE = 2_000
 
 def main() -> None:
     """Fills, stages, publishes and queries; prints and stores the figures."""
-    arguments = [each for each in sys.argv[1:] if each != "--alone"]
-    if not arguments:
-        sys.exit(__doc__)
-    count = int(arguments[0])
-    stale = float(arguments[1]) if len(arguments) > 1 else 0.0
-    alone = "--alone" in sys.argv
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fragments", type=int)
+    parser.add_argument("stale_share", type=float, nargs="?", default=0.0, help="0 to 1; default 0")
+    parser.add_argument("--alone", action="store_true", help="nothing is set beside the pipeline's own table")
+    arguments = parser.parse_args()
+    count, stale, alone = arguments.fragments, arguments.stale_share, arguments.alone
     with tempfile.TemporaryDirectory() as state, fresh_database() as database:
         context = context_for(database, "big", Path(state))
         exact = _fill(context, count, stale)
