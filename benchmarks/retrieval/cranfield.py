@@ -39,7 +39,7 @@ from corpus_pipeline.retrieval import (
     rank_fragments,
     ranking,
 )
-from corpus_pipeline.retrieval.reranking import PACKAGED_RERANKER
+from corpus_pipeline.retrieval.packaged_rerankers import PACKAGED_CROSS_ENCODER, PACKAGED_EMBEDDING
 from corpus_pipeline.store import StageContext
 
 RESULTS = Path(__file__).parent / "results"
@@ -49,7 +49,8 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "sparse": {"mode": "sparse"},
     "dense": {"mode": "dense"},
     "hybrid": {"mode": "hybrid"},
-    "reranked": {"mode": "hybrid", "reranker": PACKAGED_RERANKER},
+    "reranked": {"mode": "hybrid", "reranker": PACKAGED_EMBEDDING},
+    "reranked by cross-encoder": {"mode": "hybrid", "reranker": PACKAGED_CROSS_ENCODER},
 }
 Runs = dict[str, dict[str, list[str]]]
 
@@ -59,7 +60,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--queries", type=int, default=None, help="only the first N queries")
-    parser.add_argument("--depth", type=int, default=50, help="candidates the cross-encoder reads; 0: none")
+    parser.add_argument("--depth", type=int, default=50, help="candidates that a reranker reads; 0: no reranker")
+    parser.add_argument("--cross-encoder", action="store_true", help="also reranked by the cross-encoder (slow)")
     parser.add_argument("--cache", type=Path, default=None)
     parser.add_argument("--backend", default="openvino", help="of the embedding model: openvino, onnx or torch")
     arguments = parser.parse_args()
@@ -81,10 +83,9 @@ def main() -> None:
         )
         stage(context)
         publish(context)
-        cached = CachedReranker(load_reranker(PACKAGED_RERANKER), cache / "reranked.sqlite")
-        vars(ranking)["load_reranker"] = lambda _name: cached
-        SYSTEMS["reranked"]["rerank_candidates"] = arguments.depth
-        systems = {name: options for name, options in SYSTEMS.items() if name != "reranked" or arguments.depth}
+        cached = CachedReranker(load_reranker(PACKAGED_CROSS_ENCODER), cache / "reranked.sqlite")
+        vars(ranking)["load_reranker"] = lambda name: cached if name == PACKAGED_CROSS_ENCODER else load_reranker(name)
+        systems = _systems(arguments.depth, cross_encoder=arguments.cross_encoder)
         runs = {name: ranked(context, queries, asked, options) for name, options in systems.items()}
     lines = (folder / "qrels.tsv").read_text().splitlines()[1:]
     judgements = [(q, d, int(r)) for q, d, r in (line.split("\t") for line in lines) if q in queries]
@@ -92,8 +93,18 @@ def main() -> None:
     summarise(runs, judgements, conditions | {"seconds per pair": cached.seconds_per_pair})
 
 
+def _systems(depth: int, *, cross_encoder: bool) -> dict[str, dict[str, Any]]:
+    wanted = {"sparse", "dense", "hybrid"} | ({"reranked"} if depth else set())
+    wanted |= {"reranked by cross-encoder"} if depth and cross_encoder else set()
+    return {
+        name: options | ({"rerank_candidates": depth} if "reranker" in options else {})
+        for name, options in SYSTEMS.items()
+        if name in wanted
+    }
+
+
 class CachedReranker:
-    """A reranker whose probabilities are kept in a file."""
+    """A cross-encoder whose probabilities are kept in a file."""
 
     def __init__(self, reranker: Reranker, path: Path) -> None:
         self.name = reranker.name
@@ -167,6 +178,7 @@ def summarise(runs: Runs, judgements: list[tuple[str, str, int]], conditions: di
         figures = {str(measure): round(values[measure], 4) for measure in measures}
         rows.append({"ranking": name} | figures | {"95 % of nDCG@10": _interval(list(by_query[name].values()))})
     pairs = [("hybrid", "sparse"), ("hybrid", "dense"), ("reranked", "hybrid")]
+    pairs += [("reranked by cross-encoder", "hybrid")]
     gains = {f"{one} - {other}": gain(by_query[one], by_query[other]) for one, other in pairs if one in runs}
     report(
         RESULTS, "cranfield", rows, {"queries": len(runs["dense"]), "nDCG@10 gains, 95 % paired": gains} | conditions

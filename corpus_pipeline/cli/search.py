@@ -67,7 +67,7 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter per option
     reranker: Annotated[
         str | None,
         typer.Option(
-            help="Cross-encoder for a second look, such as ms-marco-MiniLM-L-12-v2; `none` for none.",
+            help="For a second look: bge-small-en-v1.5, ms-marco-MiniLM-L-12-v2, or a cross-encoder; `none` for none.",
             show_default=False,
         ),
     ] = None,

@@ -100,6 +100,7 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
             f"{_ROOM}.docling_converter:DoclingConverter",
             ("docling-slim", "docling-core"),
             options={"remote_fetch": False, "local_fetch": False, "layers": ["body", "notes", "footnotes"]},
+            mapping_version=2,
             preload=("docling.document_converter",),
         ),
         CatalogueEntry(

@@ -1,7 +1,8 @@
 """HTML as docling's reader wants it, where it would lose what things are.
 
-Formulas become their TeX, code becomes one piece of text, notes are marked. Marks are private-use
-characters, which no page has any business holding; :func:`marked_blocks` reads and removes them.
+Controls of the page go, for "move to sidebar" is no content. Formulas become their TeX, code becomes one
+piece of text, notes are marked. Marks are private-use characters, which no page has any business holding;
+:func:`marked_blocks` reads and removes them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _MARKS = re.compile(f"[{_FORMULA}{_NOTE}]")
 _WHOLE_FORMULA = re.compile(f"{_FORMULA}([^{_FORMULA}]*){_FORMULA}[.,;]?")
 _ITEM_MARK = re.compile(r"^(?:- |\d+\. )")
 _BACK_LINK = re.compile("[\\s\u00a0]*[\u21a9\u2191\u21a5\u2b06][\ufe0e\ufe0f]?\\s*$")
-_WORTH_A_LOOK = re.compile(rb"<math[\s>]|<pre[\s>]|footnote|endnote", re.IGNORECASE)
+_WORTH_A_LOOK = re.compile(rb"<math[\s>]|<pre[\s>]|footnote|endnote|<button[\s>]|aria-haspopup", re.IGNORECASE)
+_SAYS_WHAT_FOLLOWS = ("h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary")
 _NOTE_ROLES = frozenset({"doc-footnote", "doc-endnote"})
 _NOTE_LISTS = frozenset({"footnotes", "endnotes", "doc-endnotes", "footnote-list"})
 _INVISIBLE = str.maketrans(dict.fromkeys("\u00ad\u200b\u2060\ufeff", "") | dict.fromkeys("\u00a0\u202f", " "))
@@ -45,12 +47,14 @@ def _kept(text: str) -> str:
 
 
 def prepared_html(data: bytes) -> bytes:
-    """The page with formulas, code and notes as docling can hand them on; other pages as they are."""
+    """The page without its controls, with formulas, code and notes as docling can hand them on; others as they are."""
     if not _WORTH_A_LOOK.search(data):
         return data
     from bs4 import BeautifulSoup
 
     page = BeautifulSoup(data, "html.parser")
+    for control in _controls(page):
+        control.decompose()
     for formula in page.find_all("math"):
         if formula.parent is not None:
             formula.replace_with(f"{_FORMULA}{_tex(formula)}{_FORMULA}")
@@ -74,6 +78,20 @@ def prepared_epub(data: bytes) -> bytes:
             for member in book.infolist():
                 copy.writestr(member, changed.get(member.filename) or book.read(member.filename))
     return out.getvalue()
+
+
+def _controls(page: Any) -> list[Any]:
+    """Buttons and what opens a menu; not those that open the text they head, as in lists of questions."""
+    menus = page.find_all(attrs={"aria-haspopup": True})
+    names = {str(menu.get("id")) for menu in menus if menu.get("id")}
+    labels = [label for label in page.find_all("label") if str(label.get("for", "")) in names]
+    buttons = [
+        button
+        for button in page.find_all("button")
+        if not button.has_attr("aria-expanded") and button.find_parent(_SAYS_WHAT_FOLLOWS) is None
+    ]
+    own = [menu for menu in menus if menu.name in {"button", "input", "a", "summary"}]
+    return list({id(each): each for each in (*labels, *buttons, *own)}.values())
 
 
 def _tex(formula: Any) -> str:

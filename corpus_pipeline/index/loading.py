@@ -27,6 +27,7 @@ __all__ = [
     "count_served",
     "insert_fragments",
     "insert_parents",
+    "keep_added_rows",
     "move_locations",
     "retire_rows",
     "served_digests",
@@ -119,17 +120,28 @@ def copy_documents(connection: Connection, parts: Iterable[DocumentPart]) -> Non
     connection.execute("ANALYZE pg_temp.wanted_documents")
 
 
+def keep_added_rows(connection: Connection, table: str, corpus: str, kind: str, *, base: int) -> None:
+    """Puts the wanted rows that the base generation lacks into ``pg_temp.added_<kind>``, until the transaction ends.
+
+    Args:
+        connection: In the transaction that made the plan.
+        table: That serves the rows, in schema serving.
+        corpus: Whose rows.
+        kind: ``fragments`` or ``parents``.
+        base: The published generation.
+    """
+    added = sql.Identifier("pg_temp", f"added_{kind}")
+    query = completed(
+        "keep_added_rows", added=added, wanted=sql.Identifier("pg_temp", f"wanted_{kind}"), table=qualified(table)
+    )
+    connection.execute(query, {"corpus": corpus, "base": base})
+    connection.execute(sql.SQL("ANALYZE {}").format(added))
+
+
 def insert_fragments(
-    connection: Connection,
-    table: str,
-    corpus: str,
-    *,
-    embedding_fingerprint: str,
-    analyser_fingerprint: str,
-    base: int,
-    generation: int,
+    connection: Connection, partition: str, *, embedding_fingerprint: str, analyser_fingerprint: str, generation: int
 ) -> int:
-    """Adds the fragments of the copied documents that the base generation lacks; no row passes through the client.
+    """Adds the fragments kept by :func:`keep_added_rows`; no row passes through the client.
 
     Returns:
         How many were added.
@@ -139,26 +151,26 @@ def insert_fragments(
     values += [sql.Identifier("d", column.name) for column in DOCUMENT_COLUMNS]
     return connection.execute(
         completed(
-            "insert_fragments", table=qualified(table), columns=_names(columns), values=sql.SQL(", ").join(values)
+            "insert_fragments",
+            partition=qualified(partition),
+            columns=_names(columns),
+            values=sql.SQL(", ").join(values),
         ),
-        {
-            "corpus": corpus,
-            "fingerprint": embedding_fingerprint,
-            "analyser": analyser_fingerprint,
-            "base": base,
-            "generation": generation,
-        },
+        {"fingerprint": embedding_fingerprint, "analyser": analyser_fingerprint, "generation": generation},
     ).rowcount
 
 
-def insert_parents(connection: Connection, corpus: str, *, base: int, generation: int) -> int:
-    """Adds the parents of the copied documents that the base generation lacks, and returns how many."""
+def insert_parents(connection: Connection, partition: str, *, generation: int) -> int:
+    """Adds the parents kept by :func:`keep_added_rows`, and returns how many."""
     shared = {column.name for column in DOCUMENT_COLUMNS}
     values = [sql.Identifier("d" if column.name in shared else "p", column.name) for column in PARENT_COLUMNS]
-    return connection.execute(
-        completed("insert_parents", columns=_names(PARENT_COLUMNS), values=sql.SQL(", ").join(values)),
-        {"corpus": corpus, "base": base, "generation": generation},
-    ).rowcount
+    query = completed(
+        "insert_parents",
+        partition=qualified(partition),
+        columns=_names(PARENT_COLUMNS),
+        values=sql.SQL(", ").join(values),
+    )
+    return connection.execute(query, {"generation": generation}).rowcount
 
 
 def retire_rows(connection: Connection, table: str, corpus: str, digests: Sequence[str], *, generation: int) -> None:

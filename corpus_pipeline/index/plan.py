@@ -82,18 +82,14 @@ class Plan:
     expected: dict[str, int]
     counts_terms_anew: bool
     inputs: dict[str, Any]
-    parts: dict[str, DocumentPart] = field(repr=False)
     moved: dict[str, str] = field(repr=False)
     reusable: Generation | None
-
-    @property
-    def changed_parts(self) -> list[DocumentPart]:
-        """The documents with rows to add, in order of id."""
-        return [self.parts[key] for key in sorted({*self.fragments.added, *self.parents.added})]
 
 
 def make_plan(connection: Connection, context: StageContext) -> Plan:
     """Compares what the stages before have made with what is served; the database does the work on rows.
+
+    Until the transaction ends ``pg_temp`` has wanted_documents, wanted_fragments and wanted_parents.
 
     Raises:
         UpstreamMissingError: A document has fragments but no decision, or is not known at all.
@@ -127,7 +123,6 @@ def make_plan(connection: Connection, context: StageContext) -> Plan:
         expected=expected,
         counts_terms_anew=published is None or published.serving_table != table,
         inputs=_inputs(connection, context, parts),
-        parts=parts,
         moved=_moved(connection, corpus, table, base, parts),
         reusable=_reusable(connection, corpus, published, (table, root), differences),
     )

@@ -10,10 +10,10 @@ from corpus_pipeline.index.analyser import analyser_for
 from corpus_pipeline.index.lexicon import analyse_corpus, count_terms, lexical_size
 from corpus_pipeline.index.loading import (
     clear_above,
-    copy_documents,
     count_served,
     insert_fragments,
     insert_parents,
+    keep_added_rows,
     move_locations,
     retire_rows,
 )
@@ -22,10 +22,13 @@ from corpus_pipeline.index.recall import ann_recall
 from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
     PARENTS_TABLE,
-    ensure_corpus_partitions,
+    attach_partitions,
     ensure_serving_table,
+    fragments_partition,
     index_leaf,
     leaves,
+    make_partitions,
+    parents_partition,
     table_dimensions,
 )
 from corpus_pipeline.records import Stage
@@ -54,34 +57,34 @@ def stage_generation(context: StageContext) -> StageResult:
         analyse_corpus(context, analyser_for(context.spec.lexical.language))
         with context.database.connection() as connection:
             plan = make_plan(connection, context)
-        if plan.reusable:
-            _keep(run, plan)
-        else:
-            _stage(run, plan)
+            if plan.reusable:
+                _keep(run, plan, connection)
+            else:
+                _stage(run, plan, connection)
     return run.result
 
 
-def _keep(run: StageRun, plan: Plan) -> None:
+def _keep(run: StageRun, plan: Plan, writer: Connection) -> None:
     known = plan.reusable
     if known is None:
         return
     nothing = dict.fromkeys(("rows_added", "rows_retired", "parents_added", "parents_retired"), 0)
     counts: Counts = {**known.counts, **nothing}
-    with run.commit(output_sha256=plan.root_sha256, counts=counts) as connection:
-        clear_above(connection, plan.corpus, max(known.generation, plan.base_generation))
-        move_locations(connection, plan.table, plan.corpus, plan.moved)
+    with run.commit(output_sha256=plan.root_sha256, counts=counts, within=writer):
+        clear_above(writer, plan.corpus, max(known.generation, plan.base_generation))
+        move_locations(writer, plan.table, plan.corpus, plan.moved)
 
 
-def _stage(run: StageRun, plan: Plan) -> None:
+def _stage(run: StageRun, plan: Plan, writer: Connection) -> None:
     context = run.context
     with context.database.connection() as connection:
         dimensions = _dimensions(connection, context, plan)
         ensure_serving_table(connection, plan.table, dimensions=dimensions)
-        ensure_corpus_partitions(connection, plan.table, plan.corpus)
     counts: Counts = {}
-    with run.commit(output_sha256=plan.root_sha256, counts=counts) as writer:
+    with run.commit(output_sha256=plan.root_sha256, counts=counts, within=writer):
         clear_above(writer, plan.corpus, plan.base_generation)
         number = next_generation(writer, plan.corpus)
+        unattached = make_partitions(writer, plan.table, plan.corpus)
         _load(writer, context, plan, number)
         for leaf in leaves(plan.table, plan.corpus):
             rows = plan.expected[f"{leaf.state}_count"]
@@ -90,6 +93,7 @@ def _stage(run: StageRun, plan: Plan) -> None:
         count_terms(writer, current, number, from_scratch=plan.counts_terms_anew)
         counts.update(_validated(writer, plan, number))
         add_generation(writer, _record(context, plan, number, counts) | lexical_size(writer, current, number))
+        attach_partitions(writer, unattached, plan.corpus)
 
 
 def _dimensions(connection: Connection, context: StageContext, plan: Plan) -> int:
@@ -103,14 +107,13 @@ def _load(writer: Connection, context: StageContext, plan: Plan, number: int) ->
     retire_rows(writer, PARENTS_TABLE, plan.corpus, sorted(plan.parents.retired), generation=number)
     move_locations(writer, plan.table, plan.corpus, plan.moved)
     context.progress.start(Stage.INDEX_GENERATION, plan.fragments.added_count, "fragments loaded")
-    copy_documents(writer, plan.changed_parts)
+    keep_added_rows(writer, plan.table, plan.corpus, "fragments", base=plan.base_generation)
+    keep_added_rows(writer, PARENTS_TABLE, plan.corpus, "parents", base=plan.base_generation)
     added = insert_fragments(
         writer,
-        plan.table,
-        plan.corpus,
+        fragments_partition(plan.table, plan.corpus),
         embedding_fingerprint=plan.embedding_fingerprint,
         analyser_fingerprint=plan.analyser.fingerprint,
-        base=plan.base_generation,
         generation=number,
     )
     if added != plan.fragments.added_count:
@@ -120,11 +123,12 @@ def _load(writer: Connection, context: StageContext, plan: Plan, number: int) ->
             remedy="Run fragment_embeddings for this corpus again, then index_generation.",
         )
     context.progress.advance(added)
-    insert_parents(writer, plan.corpus, base=plan.base_generation, generation=number)
+    insert_parents(writer, parents_partition(plan.corpus), generation=number)
 
 
 def _validated(writer: Connection, plan: Plan, number: int) -> Counts:
-    found = count_served(writer, plan.table, plan.corpus, number)
+    # The partition, for it is not part of its table before all is well.
+    found = count_served(writer, fragments_partition(plan.table, plan.corpus), plan.corpus, number)
     if found != plan.expected:
         raise StageError(
             f"generation {number} of {plan.corpus!r} has {found}, expected {plan.expected}",

@@ -1,8 +1,9 @@
 """Serving tables: their names, and making them on demand without disturbing readers.
 
-A table is made in short transactions of their own, before anything is loaded: a partition is
-built apart and attached, which conflicts with no reader. Searching HNSW or words needs an
-index on each leaf; those of a first load are built after the rows are in.
+A table is made in a short transaction of its own, before anything is loaded. A partition is built
+apart, filled, indexed and attached at the end of the same transaction, which conflicts with no reader
+and keeps its rows and indexes out of the log of a server with ``wal_level = minimal``. Searching HNSW
+or words needs an index on each leaf; those of a first load are built after the rows are in.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ __all__ = [
     "PARENTS_TABLE",
     "SCHEMA",
     "ServingLeaf",
+    "attach_partitions",
     "build_memory_mb",
     "column_definitions",
-    "ensure_corpus_partitions",
     "ensure_serving_table",
+    "fragments_partition",
     "index_leaf",
     "leaves",
+    "make_partitions",
     "parents_partition",
     "qualified",
     "serving_table_name",
@@ -39,7 +42,7 @@ LAYOUT = 3
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
 PRODUCT_M = 24
-PRODUCT_EF_CONSTRUCTION = 128
+PRODUCT_EF_CONSTRUCTION = 192
 """The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
 GRAPH_FROM_ROWS = 5_000
 GRAPH_UP_TO_SHARE = 0.3
@@ -98,6 +101,11 @@ def leaves(table: str, corpus: str) -> tuple[ServingLeaf, ServingLeaf]:
     return ServingLeaf(table, corpus, ServingState.CURRENT), ServingLeaf(table, corpus, ServingState.ARCHIVED)
 
 
+def fragments_partition(table: str, corpus: str) -> str:
+    """Name of a corpus's partition of a serving table."""
+    return _partition_name(table, corpus)
+
+
 def parents_partition(corpus: str) -> str:
     """Name of a corpus's partition of serving.parents."""
     return _partition_name(PARENTS_TABLE, corpus)
@@ -129,28 +137,55 @@ def table_dimensions(connection: Connection, table: str) -> int | None:
     return int(row["atttypmod"]) if row else None
 
 
-def ensure_corpus_partitions(connection: Connection, table: str, corpus: str) -> None:
-    """Makes the partitions of a corpus in a fragments table and in serving.parents if they are absent."""
-    _lock(connection)
-    partition = _partition_name(table, corpus)
+def make_partitions(connection: Connection, table: str, corpus: str) -> list[str]:
+    """Makes the partitions of a corpus that a fragments table and serving.parents lack, apart from them.
+
+    They can be loaded and indexed by their names; :func:`attach_partitions` makes them part of their tables.
+
+    Args:
+        connection: In the transaction that loads and attaches them.
+        table: From :func:`serving_table_name`.
+        corpus: Whose loads nobody else does at the same time.
+
+    Returns:
+        The tables that lack them: none, ``table``, ``parents`` or both.
+    """
+    lacking = []
+    partition = fragments_partition(table, corpus)
     if not _exists(connection, partition):
         connection.execute(
             sql.SQL(
-                "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED INCLUDING DEFAULTS)"
+                "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED INCLUDING DEFAULTS, {})"
                 " PARTITION BY LIST (serving_state)"
-            ).format(qualified(partition), qualified(table))
+            ).format(qualified(partition), qualified(table), _only(corpus))
         )
         for leaf in leaves(table, corpus):
             _make_leaf(connection, leaf.name, partition, leaf.state)
-        _attach(connection, table, partition, corpus)
+        lacking.append(table)
     parents = parents_partition(corpus)
     if not _exists(connection, parents):
         connection.execute(
             sql.SQL(
-                "CREATE TABLE {} (LIKE {}, PRIMARY KEY (parent_id, generation_from)) WITH (fillfactor = {})"
-            ).format(qualified(parents), qualified(PARENTS_TABLE), sql.Literal(_PARTITION_FILLFACTOR))
+                "CREATE TABLE {} (LIKE {}, PRIMARY KEY (parent_id, generation_from), {}) WITH (fillfactor = {})"
+            ).format(qualified(parents), qualified(PARENTS_TABLE), _only(corpus), sql.Literal(_PARTITION_FILLFACTOR))
         )
-        _attach(connection, PARENTS_TABLE, parents, corpus)
+        lacking.append(PARENTS_TABLE)
+    return lacking
+
+
+def attach_partitions(connection: Connection, tables: Sequence[str], corpus: str) -> None:
+    """Attaches what :func:`make_partitions` has made, once it is loaded: locks are held from here to the end."""
+    if tables:
+        _lock(connection)
+    for table in tables:
+        partition = qualified(_partition_name(table, corpus))
+        connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(partition))
+        connection.execute(
+            sql.SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES IN ({})").format(
+                qualified(table), partition, sql.Literal(corpus)
+            )
+        )
+        connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(partition, _ONLY))
 
 
 def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed: int, dimensions: int) -> None:
@@ -332,10 +367,9 @@ def _make_leaf(connection: Connection, name: str, partition: str, state: str) ->
     connection.execute(sql.SQL("ALTER TABLE {} {}").format(qualified(name), sql.SQL(", ").join(targets)))
 
 
-def _attach(connection: Connection, table: str, partition: str, corpus: str) -> None:
-    connection.execute(sql.SQL("ALTER TABLE {} ENABLE ROW LEVEL SECURITY").format(qualified(partition)))
-    connection.execute(
-        sql.SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES IN ({})").format(
-            qualified(table), qualified(partition), sql.Literal(corpus)
-        )
-    )
+_ONLY = sql.Identifier("only_this_corpus")
+
+
+def _only(corpus: str) -> sql.Composed:
+    """A constraint that spares attaching a look at every row."""
+    return sql.SQL("CONSTRAINT {} CHECK (corpus = {})").format(_ONLY, sql.Literal(corpus))

@@ -289,10 +289,10 @@ class RetrievalSpec(Spec):
         0.3, description="Least cosine of an accepted fragment; `corpus-pipeline golden calibrate` proposes one."
     )
     reranker: str | None = Field(
-        None, description="Cross-encoder: the packaged `ms-marco-MiniLM-L-12-v2`, a local folder, or a hub id."
+        None, description="`bge-small-en-v1.5`, `ms-marco-MiniLM-L-12-v2`, or folder or hub id of a cross-encoder."
     )
     rerank_candidates: Annotated[int, Field(ge=1, le=200)] = 50
-    rerank_min_score: Ratio = Field(0.0, description="Least probability of the cross-encoder.")
+    rerank_min_score: Ratio = Field(0.0, description="Least probability, or cosine, by the reranker.")
     max_similarity: Annotated[float, Field(gt=0.0, le=1.0)] = Field(
         0.85, description="A fragment this close (cosine) to one already selected is dropped."
     )

@@ -16,7 +16,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import EF_SEARCH, analyser_of
+from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
@@ -39,6 +39,8 @@ Vector = npt.NDArray[np.float32]
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
+EXACT_UP_TO_ROWS = 5_000
+"""So few rows are looked at one by one sooner than the graph finds those that pass such a filter."""
 
 _LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
 _FILTER_KEYS = {
@@ -123,12 +125,13 @@ def nearest_fragments(
         "filters": Jsonb(filters.as_json()),
     }
     unindexed = bool(filters.plan_tier or filters.attributes)
-    if unindexed:
+    exactly = unindexed and _is_small(connection, target)
+    if unindexed and not exactly:
         widen_scan(connection, UNINDEXED_EF_SEARCH)
-    rows = _run(connection, "nearest_fragments", target, values | {"exactly": False})
-    if unindexed:
+    rows = _run(connection, "nearest_fragments", target, values | {"exactly": exactly})
+    if unindexed and not exactly:
         widen_scan(connection, EF_SEARCH)
-    if len(rows) < limits.fetch_limit:
+    if len(rows) < limits.fetch_limit and not exactly:
         # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
         rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
     return [_candidate(row, target) for row in rows]
@@ -236,6 +239,12 @@ def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dic
         parent_ids=sorted({candidate.parent_id for candidate in candidates}),
     )
     return {row["parent_id"]: SectionText(row["text"], row["token_count"]) for row in rows}
+
+
+def _is_small(connection: Connection, target: SearchTarget) -> bool:
+    current, _ = leaves(target.table, target.corpus)
+    rows = load_queries("retrieval").leaf_rows(connection, leaf=f"serving.{current.name}")
+    return rows is not None and 0 <= rows <= EXACT_UP_TO_ROWS
 
 
 def _run(

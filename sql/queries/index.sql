@@ -246,7 +246,8 @@ ORDER BY product_key;
 -- name: want_fragments!
 -- Digests of the fragments that a corpus should serve. A current copy of another is none: the first one cites its source.
 CREATE TEMPORARY TABLE wanted_fragments ON COMMIT DROP AS
-SELECT d.document_id, d.serving_state, corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256
+SELECT f.fragment_id, d.document_id, d.serving_state,
+       corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256
 FROM corpus.fragments AS f
 JOIN pg_temp.wanted_documents AS d ON d.document_id = f.document_id
 LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
@@ -255,7 +256,7 @@ WHERE f.corpus = :corpus AND CASE WHEN m.copy_of IS NULL THEN true ELSE d.servin
 -- name: want_parents!
 -- Digests of the parents that a corpus should serve.
 CREATE TEMPORARY TABLE wanted_parents ON COMMIT DROP AS
-SELECT d.document_id, corpus.parent_digest(d.parent_head, p) AS row_sha256
+SELECT p.parent_id, d.document_id, corpus.parent_digest(d.parent_head, p) AS row_sha256
 FROM corpus.parents AS p
 JOIN pg_temp.wanted_documents AS d ON d.document_id = p.document_id
 WHERE p.corpus = :corpus;
@@ -295,41 +296,36 @@ WHERE s.corpus = :corpus
   AND s.generation_from <= :generation AND (s.generation_to IS NULL OR s.generation_to > :generation)
   AND NOT EXISTS (SELECT FROM {wanted} AS w WHERE w.row_sha256 = s.row_sha256);
 
--- name: insert_fragments!
--- Adds the fragments of the wanted documents that the base generation lacks, with vectors and terms from the caches.
--- Digests come before vectors: a row that is served already costs no more than its digest, and no whole row of
--- fragments is carried through the joins. CASE, for of an outer join's IS NULL the planner expects next to no rows.
-INSERT INTO {table} ({columns}, also_in, is_boilerplate, row_sha256, embedding, term_count, terms, term_levels,
-                     generation_from)
-SELECT n.*, e.vector::halfvec, a.term_count, a.terms, a.term_levels, :generation
-FROM (
-    SELECT {values}, coalesce(m.also_in, '[]'::jsonb), coalesce(m.is_boilerplate, false),
-           corpus.marked_digest(corpus.fragment_digest(d.fragment_head, f), m) AS row_sha256
-    FROM pg_temp.wanted_documents AS d
-    JOIN corpus.fragments AS f ON f.document_id = d.document_id
-    LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = f.fragment_id
-    WHERE f.corpus = :corpus AND CASE WHEN m.copy_of IS NULL THEN true ELSE d.serving_state <> 'current' END
-    OFFSET 0
-) AS n
-JOIN corpus.embeddings AS e ON e.embedded_sha256 = n.embedded_sha256 AND e.fingerprint = :fingerprint
-JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = n.embedded_sha256 AND a.analyser = :analyser
+-- name: keep_added_rows!
+-- Of the wanted rows, those that the base generation does not serve.
+CREATE TEMPORARY TABLE {added} ON COMMIT DROP AS
+SELECT w.*
+FROM {wanted} AS w
 WHERE NOT EXISTS (
     SELECT FROM {table} AS s
-    WHERE s.corpus = :corpus AND s.document_id = n.document_id AND s.row_sha256 = n.row_sha256
+    WHERE s.corpus = :corpus AND s.row_sha256 = w.row_sha256
       AND s.generation_from <= :base AND (s.generation_to IS NULL OR s.generation_to > :base));
 
+-- name: insert_fragments!
+-- Adds the kept fragments with vectors and terms from the caches.
+INSERT INTO {partition} ({columns}, also_in, is_boilerplate, row_sha256, embedding, term_count, terms, term_levels,
+                         generation_from)
+SELECT {values}, coalesce(m.also_in, '[]'::jsonb), coalesce(m.is_boilerplate, false), n.row_sha256,
+       e.vector::halfvec, a.term_count, a.terms, a.term_levels, :generation
+FROM pg_temp.added_fragments AS n
+JOIN corpus.fragments AS f ON f.fragment_id = n.fragment_id
+JOIN pg_temp.wanted_documents AS d ON d.document_id = n.document_id
+LEFT JOIN corpus.fragment_marks AS m ON m.fragment_id = n.fragment_id
+JOIN corpus.embeddings AS e ON e.embedded_sha256 = f.embedded_sha256 AND e.fingerprint = :fingerprint
+JOIN corpus.analysed_texts AS a ON a.embedded_sha256 = f.embedded_sha256 AND a.analyser = :analyser;
+
 -- name: insert_parents!
--- Adds the parents of the wanted documents that the base generation lacks.
-INSERT INTO serving.parents ({columns}, row_sha256, generation_from)
+-- Adds the kept parents.
+INSERT INTO {partition} ({columns}, row_sha256, generation_from)
 SELECT {values}, n.row_sha256, :generation
-FROM pg_temp.wanted_documents AS d
-JOIN corpus.parents AS p ON p.document_id = d.document_id,
-     LATERAL (SELECT corpus.parent_digest(d.parent_head, p) AS row_sha256 OFFSET 0) AS n
-WHERE p.corpus = :corpus
-  AND NOT EXISTS (
-    SELECT FROM serving.parents AS s
-    WHERE s.corpus = :corpus AND s.parent_id = p.parent_id AND s.row_sha256 = n.row_sha256
-      AND s.generation_from <= :base AND (s.generation_to IS NULL OR s.generation_to > :base));
+FROM pg_temp.added_parents AS n
+JOIN corpus.parents AS p ON p.parent_id = n.parent_id
+JOIN pg_temp.wanted_documents AS d ON d.document_id = n.document_id;
 
 -- name: cached_dimensions$
 -- Dimensions of the vectors of a fingerprint, as the cache has them.

@@ -1,3 +1,7 @@
+-- name: leaf_rows$
+-- About how many rows a leaf has, as far as it was ever counted; -1 when it was not.
+SELECT reltuples FROM pg_class WHERE oid = to_regclass(:leaf);
+
 -- name: nearest_fragments
 -- Fragments of one corpus nearest to a vector among those the session may see (row-level security
 -- adds generation, groups and state), with every filter applied before ranking. {table} is a serving table.

@@ -16,7 +16,13 @@ from corpus_pipeline.embedding import embedding_fingerprint, load_model
 from corpus_pipeline.index import analyser_for
 from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
 from corpus_pipeline.index.lexicon import count_terms, lexical_size
-from corpus_pipeline.index.tables import ensure_corpus_partitions, ensure_serving_table, index_leaf, leaves
+from corpus_pipeline.index.tables import (
+    attach_partitions,
+    ensure_serving_table,
+    index_leaf,
+    leaves,
+    make_partitions,
+)
 from corpus_pipeline.records import sha256_hex
 from corpus_pipeline.registry import EmbeddingSpec
 from corpus_pipeline.retrieval import SearchTarget
@@ -60,7 +66,7 @@ def serve(database: Database) -> Serve:
         target = SearchTarget(corpus, generation, f"fragments_{space[:12]}", space, ANALYSER.parts)
         with database.connection() as connection:
             ensure_serving_table(connection, target.table, dimensions=vectors.shape[1])
-            ensure_corpus_partitions(connection, target.table, corpus)
+            attach_partitions(connection, make_partitions(connection, target.table, corpus), corpus)
         with database.connection() as connection:
             _insert(connection, target, documents, vectors)
             for leaf in leaves(target.table, corpus):

@@ -3,6 +3,7 @@
 import zipfile
 
 from corpus_pipeline.conversion import ConversionInput, FileFormat
+from corpus_pipeline.conversion.docling_converter import DoclingConverter
 from corpus_pipeline.conversion.properties import file_properties
 from corpus_pipeline.conversion.unstructured_converter import UnstructuredConverter
 
@@ -30,3 +31,27 @@ def test_message_without_readable_container_has_no_properties(tmp_path):
     path = tmp_path / "a.msg"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 cut off")
     assert file_properties(ConversionInput(path, FileFormat.MSG, "msg")) == {}
+
+
+def test_controls_of_a_web_page_are_cut_and_questions_that_open_an_answer_are_kept(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text(
+        "<html><body><h1>Help</h1><button>move to sidebar</button>"
+        "<input type='checkbox' id='languages' role='button' aria-haspopup='true'>"
+        "<label for='languages'><span>154 languages</span></label>"
+        "<input type='checkbox' id='agree'><label for='agree'>I agree to the terms</label>"
+        "<h2><button>How are refunds paid?</button></h2><p>By bank transfer.</p>"
+        "<div><button aria-expanded='false'>How long does it take?</button><p>Five days.</p></div></body></html>"
+    )
+    text = DoclingConverter().convert(ConversionInput(path, FileFormat.HTML, "html")).text
+    assert "move to sidebar" not in text
+    assert "154 languages" not in text
+    for kept in (
+        "Help",
+        "I agree to the terms",
+        "How are refunds paid?",
+        "By bank transfer.",
+        "How long",
+        "Five days.",
+    ):
+        assert kept in text

@@ -1,4 +1,4 @@
-"""The packaged cross-encoder with its real weights."""
+"""The packaged rerankers with their real weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from corpus_pipeline.errors import ModelUnavailableError
 from corpus_pipeline.retrieval import load_reranker
 from corpus_pipeline.retrieval.candidate import Candidate
-from corpus_pipeline.retrieval.reranking import PACKAGED_RERANKER, passage, readers_of, rerank
+from corpus_pipeline.retrieval.packaged_rerankers import PACKAGED_CROSS_ENCODER, PACKAGED_EMBEDDING
+from corpus_pipeline.retrieval.reranking import passage, readers_of, rerank
 
 QUESTION = "How many days do customers have to ask for a refund?"
 TEXTS = {
@@ -21,7 +22,7 @@ TEXTS = {
 
 
 def packaged():
-    return {"c": load_reranker(PACKAGED_RERANKER)}
+    return {"c": load_reranker(PACKAGED_CROSS_ENCODER)}
 
 
 def candidate(name: str, score: float) -> Candidate:
@@ -96,7 +97,7 @@ def test_a_corpus_without_a_reranker_is_read_by_the_usual_one():
 
 
 def test_a_text_is_judged_alone_whatever_its_company():
-    reranker = load_reranker(PACKAGED_RERANKER)
+    reranker = load_reranker(PACKAGED_CROSS_ENCODER)
     texts = [TEXTS["answer"], *(TEXTS["parking"] * n for n in range(1, 20))]
     together = reranker.probabilities(QUESTION, texts)
     assert list(together[:3]) == [float(reranker.probabilities(QUESTION, [text])[0]) for text in texts[:3]]
@@ -110,3 +111,29 @@ def test_an_unknown_reranker_is_refused_with_a_remedy(tmp_path):
     with pytest.raises(ModelUnavailableError) as caught:
         load_reranker(str(tmp_path / "none"))
     assert caught.value.remedy
+
+
+def test_the_other_embedding_model_puts_what_answers_before_what_does_not():
+    reranker = load_reranker(PACKAGED_EMBEDDING)
+    judged = reranker.probabilities(QUESTION, [TEXTS[name] for name in ("near", "answer", "parking")])
+    assert judged.min() >= 0.0
+    assert judged.max() <= 1.0
+    assert judged[0] > judged[2] < judged[1]
+
+
+def test_what_stood_first_tells_what_a_question_means():
+    reranker = load_reranker(PACKAGED_EMBEDDING)
+    animal = "The jaguar hunts at night in the rain forest, swims well and eats fish and caimans."
+    car = "The Jaguar has an engine of six cylinders, leather seats and a top speed of 240 km/h."
+    forest = "In the forest big cats hunt animals that come to the river to drink."
+    garage = "The brakes and tyres of this model are checked once a year by the garage."
+
+    def gap(first: str) -> float:
+        judged = reranker.probabilities("What is known of the jaguar?", [first, first, first, forest, garage])
+        return float(judged[3] - judged[4])
+
+    assert gap(animal) > gap(car)
+
+
+def test_no_texts_are_judged_as_none():
+    assert load_reranker(PACKAGED_EMBEDDING).probabilities(QUESTION, []).shape == (0,)
