@@ -30,7 +30,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "tier, 10 %": {"plan_tier": "gold"},
     "attribute, 5 %": {"attributes": {"team": "t0"}},
 }
-"""The last three have no index."""
+"""The last two have no index."""
 
 Exact = dict[str, np.ndarray]
 """``vectors`` of all current fragments, float32 of unit length, and ``metadata``, of as many documents' shares."""
