@@ -148,9 +148,10 @@ def _document(path: Path, password: str | None, info: PdfInfo, gathered: Any) ->
     )
     if not document.text:
         raise ConversionError(
-            f"the PDF has {info.page_count} pages but no text: it is scanned or drawn",
+            f"the PDF has no text on its {info.page_count} pages: scanned, drawn or empty",
             reason=QuarantineReason.NO_TEXT,
-            remedy="Run OCR on the file, or install the OCR extra and switch it on for the corpus.",
+            remedy="Scanned: pip install 'corpus-pipeline[ocr]', with conversion.ocr at auto. Drawn or empty: add a "
+            "text version, or leave it out with source.exclude.",
         )
     return document
 

@@ -16,26 +16,36 @@ from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
 ROWS = 400
 
 
-def test_the_graph_is_searched_wider_where_no_index_serves_the_filter(
-    corpus: Any, documents: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("small", "wanted"),
+    [
+        # Each is searched once more, exactly, for nothing is found here.
+        (0, [("800", False), ("140", True), ("140", False), ("140", True), ("800", False), ("140", True)]),
+        # Few rows are looked at one by one at once where no index serves the filter.
+        (repository.EXACT_UP_TO_ROWS, [("140", True), ("140", False), ("140", True), ("140", True)]),
+    ],
+)
+def test_what_no_index_serves_is_searched_wider_or_exactly(
+    corpus: Any, documents: Any, monkeypatch: pytest.MonkeyPatch, small: int, wanted: list[tuple[str, bool]]
 ) -> None:
     corpus.publish(*documents)
     with corpus.context.database.connection() as connection:
         known = publication(connection, corpus.slug)
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
-    widths: list[str] = []
+    searched: list[tuple[str, bool]] = []
 
-    def noted(connection: Any, *arguments: Any) -> Any:
-        widths.append(connection.execute("SHOW hnsw.ef_search").fetchone()["hnsw.ef_search"])
+    def noted(connection: Any, _name: str, _target: Any, values: Any) -> Any:
+        width = connection.execute("SHOW hnsw.ef_search").fetchone()["hnsw.ef_search"]
+        searched.append((width, values["exactly"]))
         return []
 
     monkeypatch.setattr(repository, "_run", noted)
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", small)
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
         for filters in ({"plan_tier": "free"}, {"product": "Relay"}, {"attributes.team": "Ada"}):
             vector, limits = np.ones(16, np.float32), SearchRequest(query="q").limits()
             nearest_fragments(connection, target, vector, SearchFilters.from_pairs(filters), limits, date(2026, 11, 1))
-    # Each is searched once more, exactly, for nothing is found here.
-    assert widths == ["800", "200", "200", "200", "800", "200"]
+    assert searched == wanted
 
 
 def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any) -> None:

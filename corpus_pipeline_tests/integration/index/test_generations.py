@@ -221,6 +221,54 @@ def test_making_a_partition_waits_for_no_reader(corpus: Any, other_corpus: Any) 
         assert not done.is_alive()
 
 
+def test_no_reader_waits_for_a_first_load(
+    corpus: Any, other_corpus: Any, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.publish(*documents_of(corpus, 1))
+    other_corpus.write(*documents_of(other_corpus, 1))
+    with corpus.context.database.connection() as connection:
+        table = serving_table(connection, "handbook")
+    original = staging_module.add_generation
+    seen: list[set[str]] = []
+
+    def looked(*args: Any) -> None:
+        original(*args)
+        # Rows and indexes of the other corpus are there, and its partition is locked.
+        with (
+            Database.connect(database_url, pool_size=1) as database,
+            read_session(database, groups=["everyone"]) as reader,
+        ):
+            reader.execute("SET LOCAL lock_timeout = '2s'")
+            seen.append({row["text"] for row in reader.execute(f"SELECT text FROM serving.{table}")})
+
+    monkeypatch.setattr(staging_module, "add_generation", looked)
+    stage_generation(other_corpus.context)
+    assert seen == [{f"night 1 text {number}" for number in range(6)}]
+
+
+def test_a_first_load_that_fails_leaves_no_partition(
+    corpus: Any, other_corpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tables() -> set[str]:
+        with corpus.context.database.connection() as connection:
+            rows = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'serving'::regnamespace")
+            return {row["relname"] for row in rows}
+
+    def killed(*_: Any) -> None:
+        raise Interrupt
+
+    corpus.publish(*documents_of(corpus, 1))
+    before = tables()
+    other_corpus.write(*documents_of(other_corpus, 1))
+    with monkeypatch.context() as patch:
+        patch.setattr(staging_module, "attach_partitions", killed)
+        with pytest.raises(Interrupt):
+            stage_generation(other_corpus.context)
+    assert tables() == before
+    assert stage_generation(other_corpus.context).counts["rows"] == 6
+    assert tables() > before
+
+
 def test_ann_recall_is_measured_with_the_index(corpus: Any) -> None:
     corpus.write(
         *(corpus.doc(f"d{number}.md", *(f"text {number} {part}" for part in range(20))) for number in range(60))
