@@ -42,7 +42,7 @@ LAYOUT = 3
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
 PRODUCT_M = 24
-PRODUCT_EF_CONSTRUCTION = 192
+PRODUCT_EF_CONSTRUCTION = 256
 """The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
 GRAPH_FROM_ROWS = 5_000
 GRAPH_UP_TO_SHARE = 0.3

@@ -20,9 +20,9 @@ ROWS = 400
     ("small", "wanted"),
     [
         # Each is searched once more, exactly, for nothing is found here.
-        (0, [("800", False), ("140", True), ("140", False), ("140", True), ("800", False), ("140", True)]),
+        (0, [("800", False), ("120", True), ("120", False), ("120", True), ("800", False), ("120", True)]),
         # Few rows are looked at one by one at once where no index serves the filter.
-        (repository.EXACT_UP_TO_ROWS, [("140", True), ("140", False), ("140", True), ("140", True)]),
+        (repository.EXACT_UP_TO_ROWS, [("120", True), ("120", False), ("120", True), ("120", True)]),
     ],
 )
 def test_what_no_index_serves_is_searched_wider_or_exactly(
