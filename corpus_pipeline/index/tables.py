@@ -41,7 +41,7 @@ PARENTS_TABLE = "parents"
 LAYOUT = 3
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
-PRODUCT_M = 24
+PRODUCT_M = 28
 PRODUCT_EF_CONSTRUCTION = 256
 """The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
 GRAPH_FROM_ROWS = 5_000

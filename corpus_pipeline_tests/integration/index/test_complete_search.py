@@ -20,9 +20,9 @@ ROWS = 400
     ("small", "wanted"),
     [
         # Each is searched once more, exactly, for nothing is found here.
-        (0, [("800", False), ("120", True), ("120", False), ("120", True), ("800", False), ("120", True)]),
+        (0, [("800", False), ("110", True), ("110", False), ("110", True), ("800", False), ("110", True)]),
         # Few rows are looked at one by one at once where no index serves the filter.
-        (repository.EXACT_UP_TO_ROWS, [("120", True), ("120", False), ("120", True), ("120", True)]),
+        (repository.EXACT_UP_TO_ROWS, [("110", True), ("110", False), ("110", True), ("110", True)]),
     ],
 )
 def test_what_no_index_serves_is_searched_wider_or_exactly(
