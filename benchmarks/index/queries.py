@@ -13,7 +13,7 @@ from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
 from corpus_pipeline.index import EF_SEARCH, analyser_of, publication, read_session
-from corpus_pipeline.retrieval.repository import UNINDEXED_EF_SEARCH, widen_scan
+from corpus_pipeline.retrieval.repository import UNINDEXED_EF_SEARCH, prefer_graph
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["FILTERS", "Exact", "by_vector", "by_words"]
@@ -121,7 +121,7 @@ def _measured(
     values = {"filters": json.dumps(filters), "k": K}
     # As search does where no index serves the filter.
     unindexed = "plan_tier" in filters or "attributes" in filters
-    widen_scan(reader, UNINDEXED_EF_SEARCH if unindexed else EF_SEARCH)
+    prefer_graph(reader, UNINDEXED_EF_SEARCH if unindexed else EF_SEARCH)
     reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=False)
     clock = _Clock(reader)
     for vector in asked:

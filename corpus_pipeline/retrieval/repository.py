@@ -31,6 +31,8 @@ __all__ = [
     "nearest_fragments",
     "nearest_of_state",
     "parent_texts",
+    "prefer_graph",
+    "prefer_nothing",
     "widen_scan",
 ]
 
@@ -39,8 +41,8 @@ Vector = npt.NDArray[np.float32]
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
-EXACT_UP_TO_ROWS = 5_000
-"""So few rows are looked at one by one sooner than the graph finds those that pass such a filter."""
+EXACT_UP_TO_ROWS = 2_000
+"""So few rows are looked at one by one as soon as the graph is walked."""
 
 _LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
 _FILTER_KEYS = {
@@ -124,13 +126,12 @@ def nearest_fragments(
         "fetch_limit": limits.fetch_limit,
         "filters": Jsonb(filters.as_json()),
     }
-    unindexed = bool(filters.plan_tier or filters.attributes)
-    exactly = unindexed and _is_small(connection, target)
-    if unindexed and not exactly:
-        widen_scan(connection, UNINDEXED_EF_SEARCH)
+    exactly = _is_small(connection, target)
+    if not exactly:
+        prefer_graph(connection, UNINDEXED_EF_SEARCH if filters.plan_tier or filters.attributes else EF_SEARCH)
     rows = _run(connection, "nearest_fragments", target, values | {"exactly": exactly})
-    if unindexed and not exactly:
-        widen_scan(connection, EF_SEARCH)
+    if not exactly:
+        prefer_nothing(connection)
     if len(rows) < limits.fetch_limit and not exactly:
         # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
         rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
@@ -227,6 +228,16 @@ def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, A
 def widen_scan(connection: Connection, fragments: int) -> None:
     """Lets the nearest-neighbour index of this transaction give as many rows as asked, in exact order."""
     load_queries("retrieval").widen_scan(connection, ef_search=str(min(fragments, MAX_EF_SEARCH)))
+
+
+def prefer_graph(connection: Connection, ef_search: int) -> None:
+    """Lets queries of this transaction walk the graph, but where a filter has an index that leaves few rows."""
+    load_queries("retrieval").prefer_graph(connection, ef_search=str(ef_search), others="off")
+
+
+def prefer_nothing(connection: Connection) -> None:
+    """Undoes :func:`prefer_graph`."""
+    load_queries("retrieval").prefer_graph(connection, ef_search=str(EF_SEARCH), others="on")
 
 
 def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dict[str, SectionText]:

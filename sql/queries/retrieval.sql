@@ -92,6 +92,12 @@ WHERE corpus = ANY(:corpora) AND parent_id = ANY(:parent_ids);
 -- Settings of this transaction for a scan of the vector index that goes on until the limit is reached.
 SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', :ef_search, true);
 
+-- name: prefer_graph^
+-- Settings of this transaction for a scan of the vector index where no filter has a selective index, and back. Of what
+-- row-level security lets through the planner expects next to nothing, and would look at every row of the leaf.
+SELECT set_config('hnsw.ef_search', :ef_search, true), set_config('enable_seqscan', :others, true),
+       set_config('enable_bitmapscan', :others, true);
+
 -- name: may_evaluate$
 -- Whether this session may look at a generation that is not published.
 SELECT has_function_privilege('serving.evaluated_lexical_candidates(text, integer[], jsonb, integer)', 'EXECUTE');

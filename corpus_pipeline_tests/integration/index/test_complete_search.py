@@ -21,8 +21,8 @@ ROWS = 400
     [
         # Each is searched once more, exactly, for nothing is found here.
         (0, [("800", False), ("110", True), ("110", False), ("110", True), ("800", False), ("110", True)]),
-        # Few rows are looked at one by one at once where no index serves the filter.
-        (repository.EXACT_UP_TO_ROWS, [("110", True), ("110", False), ("110", True), ("110", True)]),
+        # Few rows are looked at one by one at once.
+        (repository.EXACT_UP_TO_ROWS, [("110", True)] * 3),
     ],
 )
 def test_what_no_index_serves_is_searched_wider_or_exactly(
@@ -36,6 +36,8 @@ def test_what_no_index_serves_is_searched_wider_or_exactly(
 
     def noted(connection: Any, _name: str, _target: Any, values: Any) -> Any:
         width = connection.execute("SHOW hnsw.ef_search").fetchone()["hnsw.ef_search"]
+        others = connection.execute("SHOW enable_seqscan").fetchone()["enable_seqscan"]
+        assert others == ("on" if values["exactly"] else "off")
         searched.append((width, values["exactly"]))
         return []
 
