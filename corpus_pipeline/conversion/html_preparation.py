@@ -25,7 +25,13 @@ _WHOLE_FORMULA = re.compile(f"{_FORMULA}([^{_FORMULA}]*){_FORMULA}[.,;]?")
 _ITEM_MARK = re.compile(r"^(?:- |\d+\. )")
 _BACK_LINK = re.compile("[\\s\u00a0]*[\u21a9\u2191\u21a5\u2b06][\ufe0e\ufe0f]?\\s*$")
 _WORTH_A_LOOK = re.compile(rb"<math[\s>]|<pre[\s>]|footnote|endnote|<button[\s>]|aria-haspopup", re.IGNORECASE)
-_SAYS_WHAT_FOLLOWS = ("h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary")
+_MENUS = frozenset({"true", "menu", "listbox", "tree", "grid"})
+_HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
+_HOLDS_TEXT = [*_HEADINGS, "dt", "dd", "summary", "p", "li", "td", "th", "blockquote", "figcaption", "pre"]
+_BLOCKS = [*_HOLDS_TEXT, "ul", "ol", "dl", "table", "div", "section", "article", "main", "header", "footer", "form"]
+_OPENING = ("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle", "data-target", "data-bs-target")
+_OPENED = frozenset({"div", "section", "article", "p", "ul", "ol", "dl", "table", "details"})
+_LONGEST_CONTROL = 40
 _NOTE_ROLES = frozenset({"doc-footnote", "doc-endnote"})
 _NOTE_LISTS = frozenset({"footnotes", "endnotes", "doc-endnotes", "footnote-list"})
 _INVISIBLE = str.maketrans(dict.fromkeys("\u00ad\u200b\u2060\ufeff", "") | dict.fromkeys("\u00a0\u202f", " "))
@@ -81,17 +87,29 @@ def prepared_epub(data: bytes) -> bytes:
 
 
 def _controls(page: Any) -> list[Any]:
-    """Buttons and what opens a menu; not those that open the text they head, as in lists of questions."""
-    menus = page.find_all(attrs={"aria-haspopup": True})
+    """Short buttons and what opens a menu, where they stand apart from text and neither head nor hold any.
+
+    A button may hold a card, be a word of a sentence, or open the answer below it: those stay, for what is cut is lost.
+    """
+    menus = [element for element in page.find_all(["button", "input"]) if element.get("aria-haspopup") in _MENUS]
     names = {str(menu.get("id")) for menu in menus if menu.get("id")}
     labels = [label for label in page.find_all("label") if str(label.get("for", "")) in names]
-    buttons = [
-        button
-        for button in page.find_all("button")
-        if not button.has_attr("aria-expanded") and button.find_parent(_SAYS_WHAT_FOLLOWS) is None
+    buttons = [button for button in page.find_all("button") if not _opens_text(button)]
+    controls = {id(each): each for each in (*labels, *buttons, *menus)}
+    return [
+        each
+        for each in controls.values()
+        if each.find(_BLOCKS) is None
+        and len(collapse(each.get_text(" "))) <= _LONGEST_CONTROL
+        and each.find_parent(_HOLDS_TEXT) is None
     ]
-    own = [menu for menu in menus if menu.name in {"button", "input", "a", "summary"}]
-    return list({id(each): each for each in (*labels, *buttons, *own)}.values())
+
+
+def _opens_text(button: Any) -> bool:
+    if button.get("role") == "tab" or any(button.has_attr(name) for name in _OPENING):
+        return True
+    following = button.find_next_sibling()
+    return following is not None and following.name in _OPENED
 
 
 def _tex(formula: Any) -> str:

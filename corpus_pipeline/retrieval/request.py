@@ -196,6 +196,8 @@ class SearchRequest(Record):
         asked = {key: value for key in SearchLimits.ASKED if (value := getattr(self, key)) is not None}
         configured = spec or RetrievalSpec()
         merged = {key: asked.get(key, getattr(configured, key)) for key in SearchLimits.ASKED}
+        if merged["reranker"] != configured.reranker and "rerank_min_score" not in asked:
+            merged["rerank_min_score"] = 0.0  # the corpus's own is of the scale of its own reranker
         if merged["reranker"] == NO_RERANKER:
             merged["reranker"] = None
         return SearchLimits(top_k=self.top_k, **merged)

@@ -79,8 +79,8 @@ def rerank(
     """Reads the best candidates again, those of each corpus by its reranker.
 
     Args:
-        rerankers: By corpus, from :func:`load_reranker`, or any other. Probabilities of different ones
-            are merged as they are.
+        rerankers: By corpus, from :func:`load_reranker`, or any other. Those that different ones read are
+            merged by their places, for a cosine and a probability have no common scale.
         question: As asked.
         candidates: Best first.
         most: How many are read; the others keep their place behind those.
@@ -98,20 +98,20 @@ def rerank(
     by_reranker: dict[str, list[Candidate]] = {}
     for candidate in read:
         by_reranker.setdefault(rerankers[candidate.corpus].name, []).append(candidate)
-    judged: list[Candidate] = []
+    before = {candidate.fragment_id: place for place, candidate in enumerate(read, start=1)}
+    fused: list[Candidate] = []
     for together in by_reranker.values():
         reranker = rerankers[together[0].corpus]
         scores = reranker.probabilities(question, [passage(candidate) for candidate in together])
-        judged += [
+        judged = [
             replace(one, rerank_score=round(float(score), SCORE_PLACES))
             for one, score in zip(together, scores, strict=True)
         ]
-    judged.sort(key=lambda one: (-(one.rerank_score or 0.0), -one.score, one.fragment_id))
-    before = {candidate.fragment_id: place for place, candidate in enumerate(read, start=1)}
-    fused = [
-        replace(one, fused_score=reciprocal(before[one.fragment_id]) + reciprocal(place))
-        for place, one in enumerate(judged, start=1)
-    ]
+        judged.sort(key=lambda one: (-(one.rerank_score or 0.0), -one.score, one.fragment_id))
+        fused += [
+            replace(one, fused_score=reciprocal(before[one.fragment_id]) + reciprocal(place))
+            for place, one in enumerate(judged, start=1)
+        ]
     stay = [one for one in fused if (one.rerank_score or 0.0) >= min_scores[one.corpus]]
     removed = [one for one in fused if (one.rerank_score or 0.0) < min_scores[one.corpus]]
     return rank(stay), rank(removed)

@@ -50,7 +50,8 @@ def test_what_no_index_serves_is_searched_wider_or_exactly(
     assert searched == wanted
 
 
-def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any) -> None:
+def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
     texts = [f"text {number}" for number in range(ROWS)]
     corpus.publish(
         corpus.doc("many.md", *texts), corpus.doc("few.md", "one", "two", "three", attributes={"team": "Ada"})

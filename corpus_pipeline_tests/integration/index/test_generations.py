@@ -228,12 +228,12 @@ def test_no_reader_waits_for_a_first_load(
     other_corpus.write(*documents_of(other_corpus, 1))
     with corpus.context.database.connection() as connection:
         table = serving_table(connection, "handbook")
-    original = staging_module.add_generation
+    original = staging_module.attach_partitions
     seen: list[set[str]] = []
 
     def looked(*args: Any) -> None:
         original(*args)
-        # Rows and indexes of the other corpus are there, and its partition is locked.
+        # Rows and indexes of the other corpus are there and attached; all locks of its load are held.
         with (
             Database.connect(database_url, pool_size=1) as database,
             read_session(database, groups=["everyone"]) as reader,
@@ -241,7 +241,7 @@ def test_no_reader_waits_for_a_first_load(
             reader.execute("SET LOCAL lock_timeout = '2s'")
             seen.append({row["text"] for row in reader.execute(f"SELECT text FROM serving.{table}")})
 
-    monkeypatch.setattr(staging_module, "add_generation", looked)
+    monkeypatch.setattr(staging_module, "attach_partitions", looked)
     stage_generation(other_corpus.context)
     assert seen == [{f"night 1 text {number}" for number in range(6)}]
 

@@ -7,9 +7,10 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from pgvector import HalfVector
 
-from corpus_pipeline.index import read_session
-from corpus_pipeline.retrieval import KeptOutReason, Question, SearchFilters, SearchRequest, rank_fragments
+from corpus_pipeline.index import EF_SEARCH, read_session
+from corpus_pipeline.retrieval import KeptOutReason, Question, SearchFilters, SearchRequest, rank_fragments, repository
 from corpus_pipeline.retrieval.explanation import filter_mismatch
 from corpus_pipeline.retrieval.ranking import explain_documents, explain_ranking
 from corpus_pipeline.store import Database
@@ -130,7 +131,7 @@ def test_every_document_is_accepted_or_explained_by_a_reason_that_holds(database
     }
 
 
-def test_a_filter_that_leaves_few_rows_still_fills_the_places(database: Database, serve, served):
+def test_a_filter_that_leaves_few_rows_still_fills_the_places(database: Database, serve, served, monkeypatch):
     # Without an iterative scan HNSW would look at 100 rows and find hardly one of the 20 that pass.
     generator = np.random.default_rng(3)
     documents = [
@@ -144,7 +145,16 @@ def test_a_filter_that_leaves_few_rows_still_fills_the_places(database: Database
     target = serve("c", documents, space=SPACE)
     query = unit(generator.normal(size=DIMENSIONS))
     request = SearchRequest(query="q", top_k=5, min_score=-1, filters=SearchFilters(product="rare"), as_of=AS_OF)
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
     with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
+        repository.prefer_graph(reader, EF_SEARCH)
+        plan = reader.execute(
+            f"EXPLAIN SELECT fragment_id FROM serving.{target.table} WHERE corpus = 'c' AND serving_state = 'current'"
+            " ORDER BY embedding <=> %s LIMIT 20",
+            (HalfVector(query),),
+        ).fetchall()
+        assert "_hnsw on" in str(plan)
+        repository.prefer_nothing(reader)
         reader.execute("SET LOCAL enable_sort = off")  # the planner would search so few rows exactly
         reader.execute("SET LOCAL enable_seqscan = off")
         ranking = rank_fragments(reader, [target], Question(request, {SPACE: query}, AS_OF))

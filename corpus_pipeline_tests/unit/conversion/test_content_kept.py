@@ -2,8 +2,12 @@
 
 import zipfile
 
+import pytest
+from bs4 import BeautifulSoup
+
 from corpus_pipeline.conversion import ConversionInput, FileFormat
 from corpus_pipeline.conversion.docling_converter import DoclingConverter
+from corpus_pipeline.conversion.html_preparation import prepared_html
 from corpus_pipeline.conversion.properties import file_properties
 from corpus_pipeline.conversion.unstructured_converter import UnstructuredConverter
 
@@ -55,3 +59,28 @@ def test_controls_of_a_web_page_are_cut_and_questions_that_open_an_answer_are_ke
         "Five days.",
     ):
         assert kept in text
+
+
+@pytest.mark.parametrize(
+    ("page", "kept"),
+    [
+        ("<button>Menu<h1>Title</h1><p>All the text.</p>", ("Title", "All the text.")),  # never closed
+        ("<button><h3>Plan A</h3><p>costs 5 euros</p></button>", ("Plan A", "costs 5 euros")),
+        ("<p>Click <button>Save</button> to store it.</p>", ("Click Save to store it.",)),
+        ("<p>An <a aria-haspopup='dialog' href='#g'>annuity</a> is paid.</p>", ("annuity",)),
+        ("<p><a aria-haspopup='false' href='x'>read on</a></p>", ("read on",)),
+        (
+            "<button class='accordion'>How long?</button><div class='panel'>Five days.</div>",
+            ("How long?", "Five days."),
+        ),
+        ("<h2><button aria-haspopup='true'>Refunds</button></h2><p>Thirty days.</p>", ("Refunds", "Thirty days.")),
+        ("<div><button role='tab'>Windows</button><button role='tab'>Linux</button></div>", ("Windows", "Linux")),
+    ],
+)
+def test_a_button_that_holds_or_heads_text_is_kept(tmp_path, page, kept):
+    path = tmp_path / "a.html"
+    path.write_text(f"<html><body><h1>Page</h1><p>Some text.</p><div>{page}</div></body></html>")
+    prepared = prepared_html(path.read_bytes()).decode()
+    words = " ".join(BeautifulSoup(prepared, "html.parser").get_text(" ").split())
+    for text in kept:
+        assert text in words

@@ -90,6 +90,24 @@ def test_each_corpus_is_read_by_its_own_reranker_and_kept_by_its_own_limit():
     assert [one.fragment_id for one in removed] == ["a answer"]
 
 
+def test_different_scales_are_merged_by_place():
+    class Says:
+        def __init__(self, name: str, values: list[float]) -> None:
+            self.name = name
+            self._values = values
+
+        def probabilities(self, question, texts):
+            return np.array(self._values[: len(texts)])
+
+    read = [
+        replace(candidate("near", 0.9 - place / 100), corpus=corpus, fragment_id=f"{corpus}{place}")
+        for place, corpus in enumerate("abab")
+    ]
+    rerankers = {"a": Says("cosines", [0.7, 0.6]), "b": Says("probabilities", [0.4, 0.01])}
+    stay, _ = rerank(rerankers, QUESTION, read, most=4, min_scores={"a": 0.0, "b": 0.0})
+    assert [one.fragment_id for one in stay] == ["a0", "b1", "a2", "b3"]
+
+
 def test_a_corpus_without_a_reranker_is_read_by_the_usual_one():
     assert readers_of({"a": None, "b": None}) == {}
     assert readers_of({"a": None, "b": "y", "c": "x"}) == {"a": "x", "b": "y", "c": "x"}
