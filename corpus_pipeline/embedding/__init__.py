@@ -6,9 +6,17 @@ serves (index), how queries are answered (retrieval, which embeds them through t
 """
 
 from corpus_pipeline.embedding.fingerprint import embedding_fingerprint, fingerprint_parts
-from corpus_pipeline.embedding.loading import load_model
+from corpus_pipeline.embedding.loading import load_model, load_model_of
 from corpus_pipeline.embedding.model import EmbeddingModel
 from corpus_pipeline.embedding.repository import vectors
 from corpus_pipeline.embedding.stage import embed_corpus
 
-__all__ = ["EmbeddingModel", "embed_corpus", "embedding_fingerprint", "fingerprint_parts", "load_model", "vectors"]
+__all__ = [
+    "EmbeddingModel",
+    "embed_corpus",
+    "embedding_fingerprint",
+    "fingerprint_parts",
+    "load_model",
+    "load_model_of",
+    "vectors",
+]

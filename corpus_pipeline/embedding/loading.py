@@ -27,7 +27,7 @@ from corpus_pipeline.registry import EmbeddingSpec
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["load_model"]
+__all__ = ["load_model", "load_model_of"]
 
 _EXTRAS = {
     "openvino": "pip install 'corpus-pipeline[openvino]'",
@@ -51,6 +51,27 @@ def load_model(spec: EmbeddingSpec, *, export_folder: Path | None = None) -> Emb
     """
     parts = fingerprint_parts(spec)
     return _load(spec, sha256_hex(canonical_json(parts)), canonical_json(parts), export_folder)
+
+
+def load_model_of(spec: EmbeddingSpec, fingerprint: str) -> EmbeddingModel:
+    """The model that made the vectors of a fingerprint, for questions that are compared with them.
+
+    Args:
+        spec: Of the generation that has the vectors.
+        fingerprint: Of its vectors.
+
+    Raises:
+        ModelUnavailableError: As :func:`load_model`; or the files here are not those that made the vectors.
+    """
+    model = load_model(spec)
+    if model.fingerprint != fingerprint:
+        raise ModelUnavailableError(
+            f"the vectors were made with other files of {spec.model} than those here: fingerprint {fingerprint[:12]}…, "
+            f"here {model.fingerprint[:12]}…",
+            remedy="Put back the files of that model (weights, tokenizer, modules.json), or run "
+            "`corpus-pipeline ingest CORPUS`, which embeds it with these.",
+        )
+    return model
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_pipeline.embedding import load_model
+from corpus_pipeline.embedding import load_model_of
 from corpus_pipeline.evaluation import repository
 from corpus_pipeline.evaluation.facts import ChainFacts, texts_of
 from corpus_pipeline.evaluation.golden import GoldenQuery
@@ -142,7 +142,9 @@ def _answer(reader: Connection, spec: RetrievalSpec, target: SearchTarget, asked
 
 
 def _prepare(context: StageContext, subject: Generation, queries: Sequence[GoldenQuery]) -> list[_Asked]:
-    vectors = load_model(subject.embedding).encode_queries([query.query for query in queries])
+    vectors = load_model_of(subject.embedding, subject.embedding_fingerprint).encode_queries(
+        [query.query for query in queries]
+    )
     asked = []
     for query, vector in zip(queries, vectors, strict=True):
         groups = tuple(sorted(query.groups if query.groups is not None else context.spec.access_groups))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from corpus_pipeline.embedding import EmbeddingModel, load_model
+from corpus_pipeline.embedding import EmbeddingModel, load_model_of
 from corpus_pipeline.errors import NothingPublishedError
 from corpus_pipeline.index import Publication, publications, read_session
 from corpus_pipeline.registry import Registry
@@ -185,7 +185,7 @@ def _available(
 def _models(published: Sequence[Publication]) -> dict[str, EmbeddingModel]:
     """For each vector space the model that its generations were embedded with; loaded once a process."""
     specs = {publication.embedding_fingerprint: publication.embedding for publication in published}
-    return {space: load_model(spec) for space, spec in specs.items()}
+    return {space: load_model_of(spec, space) for space, spec in specs.items()}
 
 
 def _target(publication: Publication) -> SearchTarget:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from corpus_pipeline import retrieval
-from corpus_pipeline.errors import NothingPublishedError, SearchError, UnknownCorpusError
+from corpus_pipeline.errors import ModelUnavailableError, NothingPublishedError, SearchError, UnknownCorpusError
 from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
 from corpus_pipeline.retrieval import KeptOutReason, SearchFilters, SearchRequest, SearchResult
 from corpus_pipeline.store import Database
@@ -200,5 +201,13 @@ def test_what_cannot_be_asked_is_refused_with_a_remedy(database, registry, handb
 
 def test_before_the_first_publication_search_says_what_to_run(database, registry):
     with pytest.raises(NothingPublishedError) as caught:
+        ask(database, registry, REFUND)
+    assert "corpus-pipeline ingest" in caught.value.remedy
+
+
+def test_vectors_of_other_weights_are_not_compared_with_those_of_a_question(database, registry, serve, served):
+    vector = np.ones(8, np.float32) / np.sqrt(8)
+    serve("handbook", [served("refunds.md", REFUND, vector=vector)], space="b" * 64)
+    with pytest.raises(ModelUnavailableError, match="were made with other files of") as caught:
         ask(database, registry, REFUND)
     assert "corpus-pipeline ingest" in caught.value.remedy
