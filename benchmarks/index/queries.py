@@ -12,8 +12,8 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
-from corpus_pipeline.index import EF_SEARCH, analyser_of, publication, read_session
-from corpus_pipeline.retrieval.repository import UNINDEXED_EF_SEARCH, prefer_graph
+from corpus_pipeline.index import analyser_of, publication, read_session
+from corpus_pipeline.retrieval.repository import prefer_graph, scan_width
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["FILTERS", "Exact", "by_vector", "by_words"]
@@ -53,9 +53,8 @@ def by_vector(context: StageContext, table: str, exact: Exact, *, name: str) -> 
         for share, filters in FILTERS.items():
             chosen = np.array([_passes(each, filters) for each in exact["metadata"]])
             matrix = exact["vectors"][chosen]
-            rows.append(
-                {"table": name, "search": "vector", "filter": share} | _measured(reader, query, asked, filters, matrix)
-            )
+            figures = _measured(reader, query, asked, filters, matrix, len(exact["vectors"]))
+            rows.append({"table": name, "search": "vector", "filter": share} | figures)
     return rows
 
 
@@ -115,13 +114,18 @@ class _Clock:
 
 
 def _measured(
-    reader: Connection, query: sql.Composed, asked: np.ndarray, filters: dict[str, Any], matrix: np.ndarray
+    reader: Connection,
+    query: sql.Composed,
+    asked: np.ndarray,
+    filters: dict[str, Any],
+    matrix: np.ndarray,
+    current_rows: int,
 ) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
     values = {"filters": json.dumps(filters), "k": K}
     # As search does where no index serves the filter.
     unindexed = "plan_tier" in filters or "attributes" in filters
-    prefer_graph(reader, UNINDEXED_EF_SEARCH if unindexed else EF_SEARCH)
+    prefer_graph(reader, scan_width(current_rows, unindexed=unindexed))
     reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=False)
     clock = _Clock(reader)
     for vector in asked:

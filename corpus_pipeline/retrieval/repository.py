@@ -33,6 +33,7 @@ __all__ = [
     "parent_texts",
     "prefer_graph",
     "prefer_nothing",
+    "scan_width",
     "widen_scan",
 ]
 
@@ -41,6 +42,8 @@ Vector = npt.NDArray[np.float32]
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
+SMALL_GRAPH_EF_SEARCH, SMALL_GRAPH_ROWS = 200, 50_000
+"""Up to so many rows the graph is walked as wide in the same time, and finds more of vectors that lie far apart."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 
@@ -126,9 +129,10 @@ def nearest_fragments(
         "fetch_limit": limits.fetch_limit,
         "filters": Jsonb(filters.as_json()),
     }
-    exactly = _is_small(connection, target)
+    leaf_rows = _leaf_rows(connection, target)
+    exactly = leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS
     if not exactly:
-        prefer_graph(connection, UNINDEXED_EF_SEARCH if filters.plan_tier or filters.attributes else EF_SEARCH)
+        prefer_graph(connection, scan_width(leaf_rows, unindexed=bool(filters.plan_tier or filters.attributes)))
     rows = _run(connection, "nearest_fragments", target, values | {"exactly": exactly})
     if not exactly:
         prefer_nothing(connection)
@@ -230,6 +234,21 @@ def widen_scan(connection: Connection, fragments: int) -> None:
     load_queries("retrieval").widen_scan(connection, ef_search=str(min(fragments, MAX_EF_SEARCH)))
 
 
+def scan_width(leaf_rows: int | None, *, unindexed: bool) -> int:
+    """How wide a graph is walked (``hnsw.ef_search``).
+
+    Args:
+        leaf_rows: Of the leaf that it is of; ``None`` when they were never counted.
+        unindexed: No index serves one of the filters.
+
+    >>> scan_width(10_000, unindexed=False), scan_width(1_000_000, unindexed=False), scan_width(10_000, unindexed=True)
+    (200, 110, 800)
+    """
+    if unindexed:
+        return UNINDEXED_EF_SEARCH
+    return SMALL_GRAPH_EF_SEARCH if leaf_rows is not None and leaf_rows <= SMALL_GRAPH_ROWS else EF_SEARCH
+
+
 def prefer_graph(connection: Connection, ef_search: int) -> None:
     """Lets queries of this transaction walk the graph, but where a filter has an index that leaves few rows."""
     load_queries("retrieval").prefer_graph(connection, ef_search=str(ef_search), others="off")
@@ -252,10 +271,11 @@ def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dic
     return {row["parent_id"]: SectionText(row["text"], row["token_count"]) for row in rows}
 
 
-def _is_small(connection: Connection, target: SearchTarget) -> bool:
+def _leaf_rows(connection: Connection, target: SearchTarget) -> int | None:
+    """About how many current rows the corpus has; ``None`` when they were never counted."""
     current, _ = leaves(target.table, target.corpus)
     rows = load_queries("retrieval").leaf_rows(connection, leaf=f"serving.{current.name}")
-    return rows is not None and 0 <= rows <= EXACT_UP_TO_ROWS
+    return None if rows is None or rows < 0 else int(rows)
 
 
 def _run(
