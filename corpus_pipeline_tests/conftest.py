@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
 from corpus_pipeline.settings import Settings
 from corpus_pipeline.store import Database, StageContext
 from corpus_pipeline.store.embedded import start_embedded_server, stop_embedded_server
 from corpus_pipeline.store.migrations import apply_migrations
+from corpus_pipeline_tests.databases import TEMPLATE, fresh_database
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
@@ -46,7 +44,7 @@ def server_url() -> Iterator[str]:
     session starts, and the server, which runs as a user of its own, would lose its data.
     """
     with tempfile.TemporaryDirectory(prefix="corpus-tests-", ignore_cleanup_errors=True) as folder:
-        url = start_embedded_server(Path(folder), database="template_corpus")
+        url = start_embedded_server(Path(folder), database=TEMPLATE)
         apply_migrations(url)
         yield url
         stop_embedded_server(Path(folder))
@@ -55,13 +53,8 @@ def server_url() -> Iterator[str]:
 @pytest.fixture
 def database_url(server_url: str) -> Iterator[str]:
     """URL of a fresh, migrated database."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    admin = server_url.replace("/template_corpus", "/postgres")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template_corpus").format(sql.Identifier(name)))
-    yield server_url.replace("/template_corpus", f"/{name}")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    with fresh_database(server_url, template=TEMPLATE, prefix="test") as url:
+        yield url
 
 
 @pytest.fixture

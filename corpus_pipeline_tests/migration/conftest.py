@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from corpus_pipeline.store import migrations
+from corpus_pipeline_tests.databases import fresh_database
 
 
 @pytest.fixture
 def empty_url(server_url: str) -> Iterator[str]:
     """An empty database on the server of the tests."""
-    name = f"upgraded_{uuid.uuid4().hex[:12]}"
-    admin = server_url.replace("/template_corpus", "/postgres")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-    yield server_url.replace("/template_corpus", f"/{name}")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    with fresh_database(server_url, template="template0", prefix="upgraded") as url:
+        yield url
 
 
 @pytest.fixture
