@@ -8,6 +8,196 @@ CREATE SCHEMA serving;
 
 COMMENT ON SCHEMA serving IS 'What readers see, under row-level security.';
 
+CREATE TYPE corpus.lexical_search AS (
+	terms integer[],
+	repeats real[],
+	weights double precision[],
+	mean_terms double precision,
+	keys integer[],
+	bounds double precision[],
+	frequencies integer[],
+	upper_bound text,
+	search text
+);
+
+COMMENT ON TYPE corpus.lexical_search IS 'A question in words for one generation: its terms with their weights, their keys with the most that each can add, the most telling first, and the search among rows that are still to be named.';
+
+CREATE TABLE corpus.posting_indexes (
+    index_id integer NOT NULL,
+    serving_table text NOT NULL,
+    corpus text NOT NULL,
+    leaf name NOT NULL,
+    places integer NOT NULL,
+    least_mean_terms double precision NOT NULL
+);
+
+COMMENT ON TABLE corpus.posting_indexes IS 'Posting lists of the current leaf of a corpus: of all its rows, whatever generation they are of. Without, words are searched by their keys.';
+
+COMMENT ON COLUMN corpus.posting_indexes.leaf IS 'Table of the leaf, in schema serving; what is known of its columns tells how many rows pass a filter.';
+
+COMMENT ON COLUMN corpus.posting_indexes.places IS 'Places given to fragments so far, those of removed ones and unused ones at the end of a block included.';
+
+COMMENT ON COLUMN corpus.posting_indexes.least_mean_terms IS 'The least mean length of a fragment that impacts were made with.';
+
+CREATE FUNCTION corpus.candidates_by_impact(prepared corpus.lexical_search, postings corpus.posting_indexes, most integer, OUT is_complete boolean, OUT fragment_ids text[], OUT scores double precision[]) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET work_mem TO '64MB'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET enable_sort TO 'off'
+    AS $_$
+DECLARE
+    size CONSTANT integer := 1000;
+    most_looked_at CONSTANT integer := 5000;
+    wanted double precision := greatest(4 * most, 100);
+    blocks integer[];
+    totals public.vector[];
+    growth double precision;
+    sampled public.vector[];
+    sampled_share double precision;
+    highest double precision;
+    middle double precision;
+    above bigint;
+    rank bigint;
+    threshold double precision;
+    places integer[];
+BEGIN
+    is_complete := false;
+    -- How much more a score may be than the sum of impacts, which are as old as their block.
+    SELECT array_agg(t.block), array_agg(t.total),
+           max(t.growth) * greatest(1, prepared.mean_terms / postings.least_mean_terms) * (1 + 1e-4)
+    INTO blocks, totals, growth
+    FROM (
+        SELECT p.block, max(q.weight / p.weight) AS growth,
+               corpus.total(CASE WHEN q.repeats = 1 THEN p.impacts::public.vector
+                            ELSE p.impacts::public.vector OPERATOR(public.*) array_fill(q.repeats, ARRAY[size])::public.vector
+                            END) AS total
+        FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS q (term, repeats, weight)
+        JOIN corpus.posting_blocks p ON p.index_id = postings.index_id AND p.term = q.term
+        GROUP BY p.block
+    ) t;
+    IF totals IS NULL THEN
+        is_complete := true;
+        RETURN;
+    END IF;
+    SELECT array_agg(t.total), count(*) * size / postings.places::double precision INTO sampled, sampled_share
+    FROM unnest(totals) WITH ORDINALITY AS t (total, number)
+    WHERE t.number % greatest(cardinality(totals) / greatest(5, cardinality(totals) / 20), 1) = 0;
+
+    LOOP
+        -- About as many are above the threshold as are wanted: as many of the sample as are its share.
+        rank := ceil(wanted * least(sampled_share, 1));
+        threshold := 0;
+        highest := (SELECT sum(q.repeats * q.weight) FROM unnest(prepared.repeats, prepared.weights) AS q (repeats, weight));
+        FOR step IN 1..16 LOOP
+            middle := (threshold + highest) / 2;
+            SELECT sum(bit_count(public.binary_quantize(
+                s OPERATOR(public.-) array_fill(middle::real, ARRAY[size])::public.vector))) INTO above
+            FROM unnest(sampled) AS s;
+            IF above < rank THEN
+                highest := middle;
+            ELSE
+                threshold := middle;
+                EXIT WHEN above <= rank * 1.25 + 1;
+            END IF;
+        END LOOP;
+
+        -- Zeros before each 1 in the bits of a block tell where it is.
+        SELECT array_agg(b.block * size + (r.zeros + r.number - 1)::integer) INTO places
+        FROM (
+            SELECT t.block, public.binary_quantize(
+                t.total OPERATOR(public.-) array_fill(threshold::real, ARRAY[size])::public.vector) AS bits
+            FROM unnest(blocks, totals) AS t (block, total) OFFSET 0
+        ) b, LATERAL (
+            SELECT u.number, sum(length(u.zeros)) OVER (ORDER BY u.number) AS zeros
+            FROM unnest(string_to_array(b.bits::text, '1')) WITH ORDINALITY AS u (zeros, number)
+        ) r
+        WHERE bit_count(b.bits) > 0 AND r.number <= bit_count(b.bits);
+        EXIT WHEN cardinality(places) > most_looked_at;
+
+        -- One row by its key for each place, whatever other index its filters have.
+        EXECUTE format(
+            'SELECT array_agg(best.fragment_id), array_agg(best.bm25)
+             FROM (SELECT row.*
+                   FROM corpus.posting_places AS p,
+                        LATERAL (%s OFFSET 0) AS row
+                   WHERE p.index_id = $1 AND p.place = ANY ($2)
+                   ORDER BY row.bm25 DESC, row.fragment_id COLLATE "C" LIMIT %s) AS best',
+            format(prepared.search, 'f.fragment_id = p.fragment_id AND f.generation_from = p.generation_from'), most)
+        INTO fragment_ids, scores USING postings.index_id, places;
+        is_complete := threshold = 0 OR coalesce(scores[most] >= threshold * growth, false);
+        EXIT WHEN is_complete;
+        -- The more are hidden or filtered out, the more are looked at.
+        wanted := wanted * greatest(2, 2.0 * most / greatest(coalesce(cardinality(fragment_ids), 0), 0.5));
+        EXIT WHEN wanted > most_looked_at;
+    END LOOP;
+END
+$_$;
+
+COMMENT ON FUNCTION corpus.candidates_by_impact(prepared corpus.lexical_search, postings corpus.posting_indexes, most integer, OUT is_complete boolean, OUT fragment_ids text[], OUT scores double precision[]) IS 'The best fragments of a prepared search, exactly, from posting lists; incomplete where too many rows would have to be looked at for those that the caller may see.';
+
+CREATE FUNCTION corpus.candidates_by_key(prepared corpus.lexical_search, most integer) RETURNS TABLE(fragment_id text, bm25 double precision)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET work_mem TO '64MB'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+DECLARE
+    after double precision[];
+    up_to bigint[];
+    first_keys integer;
+    sample CONSTANT bigint := greatest(10 * most::bigint, 200);
+    tried bigint := sample;
+    threshold double precision;
+BEGIN
+    SELECT array_agg((SELECT coalesce(sum(e), 0) FROM unnest(prepared.bounds[k + 1:]) AS e) ORDER BY k) INTO after
+    FROM generate_subscripts(prepared.bounds, 1) AS k;
+
+    -- MaxScore (Turtle and Flood 1995). Some fragments with the most telling keys, whichever, give a score that the
+    -- last of the best has at least; the more are hidden or filtered out, the more are tried.
+    SELECT array_agg((SELECT sum(f) FROM unnest(prepared.frequencies[:k]) AS f) ORDER BY k) INTO up_to
+    FROM generate_subscripts(prepared.frequencies, 1) AS k;
+    threshold := 0;
+    WHILE threshold = 0 AND tried < up_to[cardinality(up_to)] / 2 LOOP
+        SELECT coalesce(min(k), cardinality(prepared.keys)) INTO first_keys
+        FROM generate_subscripts(prepared.keys, 1) AS k WHERE up_to[k] >= tried;
+        EXECUTE format('SELECT bm25 FROM (%s LIMIT %s) AS sampled ORDER BY bm25 DESC OFFSET %s LIMIT 1',
+                       format(prepared.search, format('f.terms && %L::integer[]', prepared.keys[:first_keys])), sample, most - 1)
+        INTO threshold;
+        -- Products are computed in single precision.
+        threshold := coalesce(threshold * (1 - 1e-4), 0);
+        tried := tried * 20;
+    END LOOP;
+
+    -- Whatever reaches it has keys that add up to as much: one that does so alone, or one with another of those after it.
+    RETURN QUERY EXECUTE format(
+        '%s ORDER BY bm25 DESC, f.fragment_id COLLATE "C" LIMIT %s',
+        format(prepared.search, (
+            SELECT format(CASE WHEN threshold > 0 THEN '(%s) AND (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels) <= %s'
+                               ELSE '(%s)' END,
+                          string_agg(c.condition, ' OR '), prepared.upper_bound, -threshold)
+            FROM (
+                SELECT format('f.terms && %L::integer[]', array_agg(prepared.keys[k])) AS condition
+                FROM generate_subscripts(prepared.keys, 1) AS k WHERE prepared.bounds[k] >= threshold HAVING count(*) > 0
+                UNION ALL
+                SELECT format('f.terms @> ARRAY[%s] AND f.terms && %L::integer[]', prepared.keys[k], array_agg(prepared.keys[l]))
+                FROM generate_subscripts(prepared.keys, 1) AS k
+                JOIN generate_subscripts(prepared.keys, 1) AS l ON l > k AND prepared.bounds[k] + prepared.bounds[l] + after[l] >= threshold
+                WHERE prepared.bounds[k] < threshold
+                GROUP BY k
+            ) c)),
+        most);
+END
+$$;
+
+COMMENT ON FUNCTION corpus.candidates_by_key(prepared corpus.lexical_search, most integer) IS 'The best fragments of a prepared search, exactly, from the index of keys: for few rows in sight, or a leaf without posting lists.';
+
 CREATE TABLE corpus.fragments (
     fragment_id text NOT NULL,
     parent_id text NOT NULL,
@@ -34,153 +224,28 @@ CREATE FUNCTION corpus.fragment_digest(head text, fragment corpus.fragments) RET
 CREATE FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) RETURNS TABLE(fragment_id text, bm25 double precision)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET work_mem TO '64MB'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $_$
+    AS $$
 DECLARE
-    k1 CONSTANT double precision := 1.5;
-    b CONSTANT double precision := 0.75;
-    levels CONSTANT integer := 16;
-    buckets CONSTANT bigint := 62500000;
-    -- Keys of a term: number k says that it occurs at least so often, and then at most so often as the next one tells.
-    most_of_key CONSTANT integer[] := ARRAY[1, 2, 4, 8, 16];
-    fragments double precision;
-    mean_terms double precision;
-    least_norm double precision;
-    day CONSTANT date := serving.as_of_date();
-    visible text;
-    keys integer[];
-    bounds double precision[];
-    frequencies integer[];
-    after double precision[];
-    upper_bound text;
-    score text;
-    search text;
-    up_to bigint[];
-    first_keys integer;
-    sample CONSTANT bigint := greatest(10 * most::bigint, 200);
-    tried bigint := sample;
-    threshold double precision;
+    prepared CONSTANT corpus.lexical_search :=
+        corpus.prepared_lexical_search(rule, of_table, of_corpus, of_generation, query_terms, filters);
+    postings corpus.posting_indexes%ROWTYPE;
+    best record;
 BEGIN
-    -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
-    -- an error must not tell that a row exists.
-    PERFORM serving.session_groups();
-    IF jsonb_typeof(filters -> 'attributes') <> 'object' THEN
-        RAISE EXCEPTION 'the filter attributes must be an object' USING ERRCODE = 'invalid_parameter_value';
-    END IF;
-
-    SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0),
-           k1 * (1 - b + b * g.lexical_shortest * g.lexical_fragments / nullif(g.lexical_terms, 0)::double precision)
-    INTO fragments, mean_terms, least_norm
-    FROM corpus.generations g
-    WHERE g.corpus = of_corpus AND g.generation = of_generation;
-
-    -- Each key with the most that it can add to a score, and the vectors of the query: one for each number of
-    -- occurrences, whose inner product is the weight of the terms that occur so many times, and one for the bound.
-    WITH weighed AS (
-        SELECT s.term, count(*) * ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
-        FROM unnest(query_terms) AS given (term)
-        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term
-             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
-        GROUP BY s.term, s.fragment_count
-    ), known AS (
-        SELECT w.term, w.weight, k.number, s.term AS key, s.fragment_count,
-               w.weight * (most_of_key[k.number] / (most_of_key[k.number] + least_norm)
-                           - coalesce(most_of_key[k.number - 1] / (most_of_key[k.number - 1] + least_norm), 0)) AS bound
-        FROM weighed w
-        CROSS JOIN generate_subscripts(most_of_key, 1) AS k (number)
-        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = w.term + (k.number - 1) * buckets
-             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
-    ), reached AS (
-        SELECT k.term, k.weight, l.level, (levels - l.level) * buckets + k.term + 1 AS place
-        FROM known k
-        JOIN LATERAL generate_series(coalesce(most_of_key[k.number - 1], 0) + 1, most_of_key[k.number]) AS l (level) ON true
-    ), asked AS (
-        SELECT r.level, format('{%s}/%s', string_agg(format('%s:%s', r.place, r.weight), ','), levels * buckets) AS vector
-        FROM reached r GROUP BY r.level
-    )
-    SELECT k.keys, k.bounds, k.frequencies, a.score, u.vector
-    INTO keys, bounds, frequencies, score, upper_bound
-    FROM (
-        SELECT array_agg(o.key ORDER BY o.bound DESC, o.key) AS keys, array_agg(o.bound ORDER BY o.bound DESC, o.key) AS bounds,
-               array_agg(o.fragment_count ORDER BY o.bound DESC, o.key) AS frequencies
-        FROM known o
-    ) k, (
-        -- Few fragments have any term so often: the last of their keys tells.
-        SELECT string_agg(
-            format(CASE WHEN level = 1 THEN '%2$s' ELSE 'CASE WHEN f.terms[cardinality(f.terms)] >= %1$s THEN %2$s ELSE 0 END' END,
-                   (SELECT min(k.number) - 1 FROM generate_subscripts(most_of_key, 1) AS k (number)
-                    WHERE most_of_key[k.number] >= level) * buckets,
-                   format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -level, level, vector)),
-            ' + ' ORDER BY level) AS score
-        FROM asked
-    ) a, (
-        SELECT format('{%s}/%s', string_agg(format('%s:%s', place, weight * level / (level + least_norm)), ','),
-                      levels * buckets) AS vector
-        FROM reached
-    ) u;
-    IF keys IS NULL OR mean_terms IS NULL OR coalesce(most, 0) < 1 THEN
+    IF prepared.search IS NULL OR coalesce(most, 0) < 1 THEN
         RETURN;
     END IF;
-    SELECT array_agg((SELECT coalesce(sum(e), 0) FROM unnest(bounds[k + 1:]) AS e) ORDER BY k) INTO after
-    FROM generate_subscripts(bounds, 1) AS k;
-
-    -- What a reader may see is what the policy of the table says, word for word.
-    SELECT pg_get_expr(p.polqual, p.polrelid) INTO STRICT visible
-    FROM pg_policy p
-    WHERE p.polrelid = format('serving.%I', of_table)::regclass AND p.polname = rule;
-
-    search := format(
-        'SELECT f.fragment_id, %s AS bm25
-         FROM serving.%I AS f, LATERAL (SELECT %L::double precision + %L::double precision * f.term_count AS norm OFFSET 0) AS n
-         WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
-           AND %%s AND (%s)
-           AND (f.valid_from IS NULL OR f.valid_from <= %L)
-           AND (f.valid_until IS NULL OR f.valid_until >= %L)
-           AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
-                                      f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)',
-        replace(score, '%', '%%'), of_table, k1 * (1 - b), k1 * b / mean_terms, of_corpus, replace(visible, '%', '%%'), day, day,
-        replace(coalesce(filters, '{}')::text, '%', '%%'));
-
-    -- MaxScore (Turtle and Flood 1995). Some fragments with the most telling keys, whichever, give a score that the
-    -- last of the best has at least; the more are hidden or filtered out, the more are tried.
-    SELECT array_agg((SELECT sum(f) FROM unnest(frequencies[:k]) AS f) ORDER BY k) INTO up_to
-    FROM generate_subscripts(frequencies, 1) AS k;
-    threshold := 0;
-    WHILE threshold = 0 AND tried < up_to[cardinality(up_to)] / 2 LOOP
-        SELECT coalesce(min(k), cardinality(keys)) INTO first_keys
-        FROM generate_subscripts(keys, 1) AS k WHERE up_to[k] >= tried;
-        EXECUTE format('SELECT bm25 FROM (%s LIMIT %s) AS sampled ORDER BY bm25 DESC OFFSET %s LIMIT 1',
-                       format(search, format('f.terms && %L::integer[]', keys[:first_keys])), sample, most - 1)
-        INTO threshold;
-        -- Products are computed in single precision.
-        threshold := coalesce(threshold * (1 - 1e-4), 0);
-        tried := tried * 20;
-    END LOOP;
-
-    -- Whatever reaches it has keys that add up to as much: one that does so alone, or one with another of those after it.
-    RETURN QUERY EXECUTE format(
-        '%s ORDER BY bm25 DESC, f.fragment_id COLLATE "C" LIMIT %s',
-        format(search, (
-            SELECT format(CASE WHEN threshold > 0 THEN '(%s) AND (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels) <= %s'
-                               ELSE '(%s)' END,
-                          string_agg(c.condition, ' OR '), upper_bound, -threshold)
-            FROM (
-                SELECT format('f.terms && %L::integer[]', array_agg(keys[k])) AS condition
-                FROM generate_subscripts(keys, 1) AS k WHERE bounds[k] >= threshold HAVING count(*) > 0
-                UNION ALL
-                SELECT format('f.terms @> ARRAY[%s] AND f.terms && %L::integer[]', keys[k], array_agg(keys[l]))
-                FROM generate_subscripts(keys, 1) AS k
-                JOIN generate_subscripts(keys, 1) AS l ON l > k AND bounds[k] + bounds[l] + after[l] >= threshold
-                WHERE bounds[k] < threshold
-                GROUP BY k
-            ) c)),
-        most);
+    SELECT * INTO postings FROM corpus.posting_indexes i WHERE i.serving_table = of_table AND i.corpus = of_corpus;
+    -- Where a filter leaves few rows, its index finds them sooner.
+    IF FOUND AND corpus.share_passing(postings.leaf, filters) >= 0.02 THEN
+        best := corpus.candidates_by_impact(prepared, postings, most);
+        IF best.is_complete THEN
+            RETURN QUERY SELECT * FROM unnest(best.fragment_ids, best.scores);
+            RETURN;
+        END IF;
+    END IF;
+    RETURN QUERY SELECT * FROM corpus.candidates_by_key(prepared, most);
 END
-$_$;
+$$;
 
 COMMENT ON FUNCTION corpus.lexical_candidates(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb, most integer) IS 'The best fragments by BM25 among the rows that the named policy of the table shows; ties in order of fragment id.';
 
@@ -228,6 +293,115 @@ CREATE FUNCTION corpus.parent_digest(head text, parent corpus.parents) RETURNS t
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN encode(sha256(convert_to((((((((((((((((((head || ','::text) || to_json((parent).parent_id)) || ','::text) || array_to_json((parent).section_path)) || ','::text) || COALESCE(((parent).page_number)::text, 'null'::text)) || ','::text) || (parent).char_start) || ','::text) || (parent).char_end) || ','::text) || (parent).token_count) || ','::text) || to_json((parent).text)) || ','::text) || to_json((parent).text_sha256)) || ']'::text), 'UTF8'::name)), 'hex'::text);
 
+CREATE FUNCTION corpus.prepared_lexical_search(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb) RETURNS corpus.lexical_search
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $_$
+DECLARE
+    k1 CONSTANT double precision := 1.5;
+    b CONSTANT double precision := 0.75;
+    levels CONSTANT integer := 16;
+    buckets CONSTANT bigint := 62500000;
+    -- Keys of a term: number k says that it occurs at least so often, and then at most so often as the next one tells.
+    most_of_key CONSTANT integer[] := ARRAY[1, 2, 4, 8, 16];
+    fragments double precision;
+    least_norm double precision;
+    day CONSTANT date := serving.as_of_date();
+    visible text;
+    score text;
+    prepared corpus.lexical_search;
+BEGIN
+    -- Whatever can fail for what the caller has set or given fails here, not on the first row that it is tried on:
+    -- an error must not tell that a row exists.
+    PERFORM serving.session_groups();
+    IF jsonb_typeof(filters -> 'attributes') <> 'object' THEN
+        RAISE EXCEPTION 'the filter attributes must be an object' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+
+    SELECT g.lexical_fragments, g.lexical_terms::double precision / nullif(g.lexical_fragments, 0),
+           k1 * (1 - b + b * g.lexical_shortest * g.lexical_fragments / nullif(g.lexical_terms, 0)::double precision)
+    INTO fragments, prepared.mean_terms, least_norm
+    FROM corpus.generations g
+    WHERE g.corpus = of_corpus AND g.generation = of_generation;
+
+    -- Each key with the most that it can add to a score, and the vectors of the query: one for each number of
+    -- occurrences, whose inner product is the weight of the terms that occur so many times, and one for the bound.
+    WITH weighed AS (
+        SELECT s.term, count(*) AS repeats, ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
+        FROM unnest(query_terms) AS given (term)
+        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term
+             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
+        GROUP BY s.term, s.fragment_count
+    ), known AS (
+        SELECT w.term, w.repeats * w.weight AS weight, k.number, s.term AS key, s.fragment_count,
+               w.repeats * w.weight * (most_of_key[k.number] / (most_of_key[k.number] + least_norm)
+                           - coalesce(most_of_key[k.number - 1] / (most_of_key[k.number - 1] + least_norm), 0)) AS bound
+        FROM weighed w
+        CROSS JOIN generate_subscripts(most_of_key, 1) AS k (number)
+        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = w.term + (k.number - 1) * buckets
+             AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
+    ), reached AS (
+        SELECT k.term, k.weight, l.level, (levels - l.level) * buckets + k.term + 1 AS place
+        FROM known k
+        JOIN LATERAL generate_series(coalesce(most_of_key[k.number - 1], 0) + 1, most_of_key[k.number]) AS l (level) ON true
+    ), asked AS (
+        SELECT r.level, format('{%s}/%s', string_agg(format('%s:%s', r.place, r.weight), ','), levels * buckets) AS vector
+        FROM reached r GROUP BY r.level
+    )
+    SELECT t.terms, t.repeats, t.weights, k.keys, k.bounds, k.frequencies, a.score, u.vector
+    INTO prepared.terms, prepared.repeats, prepared.weights, prepared.keys, prepared.bounds, prepared.frequencies, score,
+         prepared.upper_bound
+    FROM (
+        SELECT array_agg(w.term) AS terms, array_agg(w.repeats::real) AS repeats, array_agg(w.weight) AS weights FROM weighed w
+    ) t, (
+        SELECT array_agg(o.key ORDER BY o.bound DESC, o.key) AS keys, array_agg(o.bound ORDER BY o.bound DESC, o.key) AS bounds,
+               array_agg(o.fragment_count ORDER BY o.bound DESC, o.key) AS frequencies
+        FROM known o
+    ) k, (
+        -- Few fragments have any term so often: the last of their keys tells.
+        SELECT string_agg(
+            format(CASE WHEN level = 1 THEN '%2$s' ELSE 'CASE WHEN f.terms[cardinality(f.terms)] >= %1$s THEN %2$s ELSE 0 END' END,
+                   (SELECT min(k.number) - 1 FROM generate_subscripts(most_of_key, 1) AS k (number)
+                    WHERE most_of_key[k.number] >= level) * buckets,
+                   format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -level, level, vector)),
+            ' + ' ORDER BY level) AS score
+        FROM asked
+    ) a, (
+        SELECT format('{%s}/%s', string_agg(format('%s:%s', place, weight * level / (level + least_norm)), ','),
+                      levels * buckets) AS vector
+        FROM reached
+    ) u;
+    IF prepared.keys IS NULL OR prepared.mean_terms IS NULL THEN
+        RETURN prepared;
+    END IF;
+
+    -- What a reader may see is what the policy of the table says, word for word.
+    SELECT pg_get_expr(p.polqual, p.polrelid) INTO STRICT visible
+    FROM pg_policy p
+    WHERE p.polrelid = format('serving.%I', of_table)::regclass AND p.polname = rule;
+
+    prepared.search := format(
+        'SELECT f.fragment_id, %s AS bm25
+         FROM serving.%I AS f, LATERAL (SELECT %L::double precision + %L::double precision * f.term_count AS norm OFFSET 0) AS n
+         WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
+           AND %%s AND (%s)
+           AND (f.valid_from IS NULL OR f.valid_from <= %L)
+           AND (f.valid_until IS NULL OR f.valid_until >= %L)
+           AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
+                                      f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)',
+        replace(score, '%', '%%'), of_table, k1 * (1 - b), k1 * b / prepared.mean_terms, of_corpus, replace(visible, '%', '%%'), day, day,
+        replace(coalesce(filters, '{}')::text, '%', '%%'));
+    RETURN prepared;
+
+END
+$_$;
+
+COMMENT ON FUNCTION corpus.prepared_lexical_search(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb) IS 'Weights and bounds of a question, and the text of its search: exact BM25 of the rows that the named policy of the table shows. Without a search, no fragment has any of its words.';
+
 CREATE FUNCTION corpus.protect_serving_table(table_name text, of_table text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -266,6 +440,25 @@ END
 $$;
 
 COMMENT ON FUNCTION corpus.refuse_change() IS 'Trigger of tables whose rows are immutable.';
+
+CREATE FUNCTION corpus.share_passing(leaf name, filters jsonb) RETURNS double precision
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT coalesce(min(least(shares.share, 1)), 1)
+    FROM (
+        SELECT sum(s.most_common_freqs[array_position(s.most_common_vals::text::text[], passing.value)])
+                   FILTER (WHERE passing.value = ANY (s.most_common_vals::text::text[])) AS frequent,
+               count(s.attname) AS known
+        FROM jsonb_each_text(CASE WHEN jsonb_typeof(filters) = 'object' THEN filters END) AS given
+        CROSS JOIN LATERAL unnest(CASE WHEN given.key IN ('region', 'environment') THEN ARRAY['', lower(given.value)]
+                                       ELSE ARRAY[lower(given.value)] END) AS passing (value)
+        JOIN pg_stats s ON s.schemaname = 'serving' AND s.tablename = leaf AND s.attname = given.key || '_key'
+        GROUP BY given.key
+    ) AS found, LATERAL (SELECT CASE WHEN found.known > 0 THEN coalesce(found.frequent, 0) END AS share) AS shares
+$$;
+
+COMMENT ON FUNCTION corpus.share_passing(leaf name, filters jsonb) IS 'About which share of the rows of a leaf the most selective of the filters with an index leaves, as far as the statistics of its columns tell; 1 where they do not.';
 
 CREATE FUNCTION serving.archived_shown() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -385,6 +578,14 @@ END
 $$;
 
 COMMENT ON FUNCTION serving.session_groups() IS 'Access groups of this session: those mapped to its login; for the pipeline and mapped applications those in corpus.groups; else none.';
+
+CREATE AGGREGATE corpus.total(public.vector) (
+    SFUNC = public.vector_add,
+    STYPE = public.vector,
+    PARALLEL = safe
+);
+
+COMMENT ON AGGREGATE corpus.total(public.vector) IS 'Sum in single precision: an eighth of the time of the one of double precision.';
 
 CREATE TABLE corpus.analysed_texts (
     analyser text NOT NULL,
@@ -811,6 +1012,39 @@ CREATE TABLE corpus.lsh_bands (
 
 COMMENT ON TABLE corpus.lsh_bands IS 'Index of signatures by the hash of each LSH band; the hash includes band number and parameters.';
 
+CREATE TABLE corpus.posting_blocks (
+    index_id integer NOT NULL,
+    term integer NOT NULL,
+    block integer NOT NULL,
+    weight real NOT NULL,
+    impacts public.sparsevec(1000) NOT NULL
+)
+WITH (toast_tuple_target='8160');
+
+COMMENT ON TABLE corpus.posting_blocks IS 'Posting lists, 1000 places a block.';
+
+COMMENT ON COLUMN corpus.posting_blocks.weight IS 'Inverse document frequency of the term when the block was made.';
+
+COMMENT ON COLUMN corpus.posting_blocks.impacts IS 'What the term added to the BM25 of each fragment when the block was made.';
+
+ALTER TABLE corpus.posting_indexes ALTER COLUMN index_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME corpus.posting_indexes_index_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE corpus.posting_places (
+    index_id integer NOT NULL,
+    place integer NOT NULL,
+    fragment_id text NOT NULL,
+    generation_from integer NOT NULL
+);
+
+COMMENT ON TABLE corpus.posting_places IS 'Which row of the leaf a place stands for; a place is never given twice. The row may be gone.';
+
 CREATE TABLE corpus.publication_log (
     entry_id bigint NOT NULL,
     corpus text NOT NULL,
@@ -1183,6 +1417,18 @@ ALTER TABLE ONLY corpus.parents
 ALTER TABLE ONLY corpus.parents
     ADD CONSTRAINT parents_pkey PRIMARY KEY (parent_id);
 
+ALTER TABLE ONLY corpus.posting_blocks
+    ADD CONSTRAINT posting_blocks_pkey PRIMARY KEY (index_id, term, block);
+
+ALTER TABLE ONLY corpus.posting_indexes
+    ADD CONSTRAINT posting_indexes_pkey PRIMARY KEY (index_id);
+
+ALTER TABLE ONLY corpus.posting_indexes
+    ADD CONSTRAINT posting_indexes_serving_table_corpus_key UNIQUE (serving_table, corpus);
+
+ALTER TABLE ONLY corpus.posting_places
+    ADD CONSTRAINT posting_places_pkey PRIMARY KEY (index_id, place);
+
 ALTER TABLE ONLY corpus.publication_log
     ADD CONSTRAINT publication_log_pkey PRIMARY KEY (entry_id);
 
@@ -1317,6 +1563,12 @@ GRANT USAGE ON SCHEMA serving TO corpus_writer;
 GRANT USAGE ON SCHEMA serving TO corpus_reader;
 GRANT USAGE ON SCHEMA serving TO corpus_evaluator;
 
+GRANT ALL ON TABLE corpus.posting_indexes TO corpus_writer;
+
+REVOKE ALL ON FUNCTION corpus.candidates_by_impact(prepared corpus.lexical_search, postings corpus.posting_indexes, most integer, OUT is_complete boolean, OUT fragment_ids text[], OUT scores double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION corpus.candidates_by_key(prepared corpus.lexical_search, most integer) FROM PUBLIC;
+
 GRANT ALL ON TABLE corpus.fragments TO corpus_writer;
 
 REVOKE ALL ON FUNCTION corpus.fragment_digest(head text, fragment corpus.fragments) FROM PUBLIC;
@@ -1331,7 +1583,11 @@ GRANT ALL ON TABLE corpus.parents TO corpus_writer;
 
 REVOKE ALL ON FUNCTION corpus.parent_digest(head text, parent corpus.parents) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION corpus.prepared_lexical_search(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION corpus.protect_serving_table(table_name text, of_table text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION corpus.share_passing(leaf name, filters jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION serving.archived_shown() FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.archived_shown() TO corpus_reader;
@@ -1370,6 +1626,8 @@ GRANT ALL ON FUNCTION serving.published_generations(of_table text) TO corpus_eva
 REVOKE ALL ON FUNCTION serving.session_groups() FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.session_groups() TO corpus_reader;
 GRANT ALL ON FUNCTION serving.session_groups() TO corpus_evaluator;
+
+REVOKE ALL ON FUNCTION corpus.total(public.vector) FROM PUBLIC;
 
 GRANT ALL ON TABLE corpus.analysed_texts TO corpus_writer;
 
@@ -1424,6 +1682,12 @@ GRANT ALL ON SEQUENCE corpus.gate_verdicts_verdict_id_seq TO corpus_writer;
 GRANT ALL ON TABLE corpus.generations TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.lsh_bands TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.posting_blocks TO corpus_writer;
+
+GRANT ALL ON SEQUENCE corpus.posting_indexes_index_id_seq TO corpus_writer;
+
+GRANT ALL ON TABLE corpus.posting_places TO corpus_writer;
 
 GRANT ALL ON TABLE corpus.publication_log TO corpus_writer;
 

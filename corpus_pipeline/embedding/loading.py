@@ -53,8 +53,11 @@ def load_model(spec: EmbeddingSpec, *, export_folder: Path | None = None) -> Emb
     return _load(spec, sha256_hex(canonical_json(parts)), canonical_json(parts), export_folder)
 
 
+@lru_cache(maxsize=4)
 def load_model_of(spec: EmbeddingSpec, fingerprint: str) -> EmbeddingModel:
     """The model that made the vectors of a fingerprint, for questions that are compared with them.
+
+    Its files are compared once a process: what is loaded stays what it was, whatever becomes of them.
 
     Args:
         spec: Of the generation that has the vectors.

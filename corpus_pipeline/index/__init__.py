@@ -9,6 +9,7 @@ from corpus_pipeline.index.history import Generation, GenerationStatus, LogEntry
 from corpus_pipeline.index.loading import clear_above
 from corpus_pipeline.index.plan import Plan, make_plan
 from corpus_pipeline.index.pointer import publish_corpus, resume_corpus, rollback_corpus, root_of_served_rows
+from corpus_pipeline.index.postings import rebuild_postings
 from corpus_pipeline.index.repository import (
     generation,
     generations,
@@ -27,7 +28,7 @@ from corpus_pipeline.index.rows import (
     SHARED_BY_PARENTS,
     part_of_values,
 )
-from corpus_pipeline.index.sessions import EF_SEARCH, read_session
+from corpus_pipeline.index.sessions import EF_SEARCH, read_session, search_width
 from corpus_pipeline.index.staging import stage_generation
 from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
 
@@ -60,10 +61,12 @@ __all__ = [
     "publish_corpus",
     "qualified",
     "read_session",
+    "rebuild_postings",
     "remove_old_rows",
     "resume_corpus",
     "rollback_corpus",
     "root_of_served_rows",
+    "search_width",
     "serving_table",
     "stage_generation",
     "staged_generation",

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS, AnalysedText, Analyser
+from corpus_pipeline.index.binary_copy import COPY_END, COPY_START
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.tables import ServingLeaf, qualified
 from corpus_pipeline.records import Stage
@@ -16,8 +17,6 @@ from corpus_pipeline.store import Connection, StageContext, load_queries
 __all__ = ["analyse_corpus", "count_terms", "lexical_size"]
 
 _BATCH_TEXTS = 2000
-_COPY_START = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
-_COPY_END = struct.pack(">h", -1)
 _ARRAY_START = struct.Struct(">iIiii")  # dimensions, has NULLs, element type, length, lower bound
 _INT4_TYPE = 23
 _ELEMENT = np.dtype([("bytes", ">i4"), ("value", ">i4")])
@@ -53,7 +52,7 @@ def keep_analysed_texts(connection: Connection, fingerprint: str, texts: Iterabl
         " term_levels sparsevec) ON COMMIT DROP"
     )
     with connection.cursor().copy("COPY pg_temp.incoming_texts FROM STDIN (FORMAT BINARY)") as copy:
-        copy.write(_COPY_START + b"".join(_binary_row(sha256, text) for sha256, text in texts) + _COPY_END)
+        copy.write(COPY_START + b"".join(_binary_row(sha256, text) for sha256, text in texts) + COPY_END)
     load_queries("index").keep_analysed_texts(connection, analyser=fingerprint)
 
 

@@ -40,8 +40,8 @@ def ann_recall(connection: Connection, leaf: ServingLeaf, generation: int, *, k:
     sample = connection.execute(query, {"generation": generation, "size": SAMPLED_VECTORS}, binary=True).fetchall()
     if not sample:
         return 1.0
-    exact = _exact_distances(connection, leaf, generation, _unit_rows([row["embedding"] for row in sample]), k)
-    _search_with_the_index(connection)
+    exact, rows = _exact_distances(connection, leaf, generation, _unit_rows([row["embedding"] for row in sample]), k)
+    _search_with_the_index(connection, rows)
     wanted = exact.shape[0] * exact.shape[1]
     found = 0
     for row, distances in zip(sample, exact, strict=True):
@@ -55,18 +55,22 @@ def ann_recall(connection: Connection, leaf: ServingLeaf, generation: int, *, k:
     return float(found / wanted)
 
 
-def _search_with_the_index(connection: Connection) -> None:
-    use_search_settings(connection)
+def _search_with_the_index(connection: Connection, leaf_rows: int) -> None:
+    use_search_settings(connection, leaf_rows)
     # Without these the planner searches small leaves exactly and the index goes unmeasured.
     connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
 
 
-def _exact_distances(connection: Connection, leaf: ServingLeaf, generation: int, sample: Matrix, k: int) -> Matrix:
-    """Distances of the ``k`` nearest rows to each of ``(n, d)`` vectors: ``(n, at most k)``, nearest first."""
+def _exact_distances(
+    connection: Connection, leaf: ServingLeaf, generation: int, sample: Matrix, k: int
+) -> tuple[Matrix, int]:
+    """Distances of the ``k`` nearest rows to each of ``(n, d)`` vectors, ``(n, at most k)``, and how many rows."""
     best = np.empty((len(sample), 0), np.float32)
+    rows = 0
     for block in _blocks(connection, leaf, generation, sample.shape[1]):
         best = np.sort(np.hstack([best, 1.0 - sample @ block.T]), axis=1)[:, :k]
-    return best
+        rows += len(block)
+    return best, rows
 
 
 def _blocks(connection: Connection, leaf: ServingLeaf, generation: int, dimensions: int) -> Iterator[Matrix]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from psycopg import sql
 
 from corpus_pipeline.index.loading import completed
+from corpus_pipeline.index.postings import drop_postings
 from corpus_pipeline.index.repository import locked_publication
 from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
 from corpus_pipeline.store import Database, forget_documents_before, load_queries
@@ -48,6 +49,8 @@ def remove_old_rows(
         tables = [row["serving_table"] for row in queries.serving_tables(connection, corpus=corpus)]
         for table in (*tables, PARENTS_TABLE):
             served = [row["generation"] for row in kept if table in (PARENTS_TABLE, row["serving_table"])]
+            if not served:
+                drop_postings(connection, table, corpus)
             removed[table] = connection.execute(
                 completed("remove_unneeded_rows", table=qualified(table)),
                 {"corpus": corpus, "published": published.generation, "kept": served},

@@ -11,10 +11,13 @@ from psycopg import errors, sql
 from corpus_pipeline.errors import StoreError
 from corpus_pipeline.store import Connection, Database
 
-__all__ = ["EF_SEARCH", "read_session", "use_search_settings"]
+__all__ = ["EF_SEARCH", "read_session", "search_width", "use_search_settings"]
 
 EF_SEARCH = 110
 """Measured with 100,000 fragments: recall@10 is 1.00 of all and 0.99 of a tenth; 200 is half as fast."""
+_WIDTHS = ((50_000, 200), (200_000, EF_SEARCH), (500_000, 200))
+_LARGEST_WIDTH = 400
+"""Small graphs are walked wider in the same time; of a million rows 110 finds 0.89 of the nearest, 400 0.96."""
 
 READER = "corpus_reader"
 EVALUATOR = "corpus_evaluator"
@@ -73,9 +76,24 @@ def read_session(
         yield connection
 
 
-def use_search_settings(connection: Connection) -> None:
-    """Sets how HNSW is searched, until the transaction ends."""
-    connection.execute(sql.SQL("SELECT {}").format(_set_locally(_SEARCH_SETTINGS)))
+def search_width(leaf_rows: int | None) -> int:
+    """How wide the graph of a leaf is walked (``hnsw.ef_search``).
+
+    Args:
+        leaf_rows: About how many rows the leaf has; ``None`` when they were never counted.
+
+    >>> search_width(10_000), search_width(100_000), search_width(1_000_000)
+    (200, 110, 400)
+    """
+    if leaf_rows is None:
+        return EF_SEARCH
+    return next((width for most, width in _WIDTHS if leaf_rows <= most), _LARGEST_WIDTH)
+
+
+def use_search_settings(connection: Connection, leaf_rows: int) -> None:
+    """Sets how the graph of a leaf of so many rows is searched, until the transaction ends."""
+    settings = _SEARCH_SETTINGS | {"hnsw.ef_search": str(search_width(leaf_rows))}
+    connection.execute(sql.SQL("SELECT {}").format(_set_locally(settings)))
 
 
 def _set_locally(settings: Mapping[str, str]) -> sql.Composed:

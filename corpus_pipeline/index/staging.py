@@ -18,6 +18,7 @@ from corpus_pipeline.index.loading import (
     retire_rows,
 )
 from corpus_pipeline.index.plan import Plan, make_plan
+from corpus_pipeline.index.postings import update_postings
 from corpus_pipeline.index.recall import ann_recall
 from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
@@ -93,6 +94,7 @@ def _stage(run: StageRun, plan: Plan, writer: Connection) -> None:
         count_terms(writer, current, number, from_scratch=plan.counts_terms_anew)
         counts.update(_validated(writer, plan, number))
         add_generation(writer, _record(context, plan, number, counts) | lexical_size(writer, current, number))
+        update_postings(writer, current, number)
         attach_partitions(writer, unattached, plan.corpus)
 
 

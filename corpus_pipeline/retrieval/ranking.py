@@ -209,6 +209,17 @@ def _candidates(
     dense: dict[str, Candidate] = {}
     sparse: dict[str, Candidate] = {}
     worded = [target for target in targets if _mode(target, question) != "dense"]
+    # Words first: they need no vector, which may still be in the making.
+    with trace.stage("sparse") as counts:
+        worded_rows = [
+            repository.lexical_rows(
+                connection, target, question.request.query, filters, question.limits_of(target.corpus)
+            )
+            for target in worded
+            for filters in question.filters
+        ]
+        counts.update({"corpora": len(worded), "fragments": sum(map(len, worded_rows))})
+    vectors = {target.space: question.vectors[target.space] for target in targets}
     with trace.stage("dense") as counts:
         for target in targets:
             if _mode(target, question) == "sparse":
@@ -217,26 +228,16 @@ def _candidates(
                 found = repository.nearest_fragments(
                     connection,
                     target,
-                    question.vectors[target.space],
+                    vectors[target.space],
                     filters,
                     question.limits_of(target.corpus),
                     question.as_of,
                 )
                 dense.update({candidate.fragment_id: candidate for candidate in found})
         counts.update({"corpora": len(targets), "fragments": len(dense)})
-    with trace.stage("sparse") as counts:
-        for target in worded:
-            for filters in question.filters:
-                found = repository.lexical_fragments(
-                    connection,
-                    target,
-                    question.vectors[target.space],
-                    question.request.query,
-                    filters,
-                    question.limits_of(target.corpus),
-                )
-                sparse.update({candidate.fragment_id: candidate for candidate in found})
-        counts.update({"corpora": len(worded), "fragments": len(sparse)})
+    owners = (target for target in worded for _ in question.filters)
+    for target, rows in zip(owners, worded_rows, strict=True):
+        sparse |= {one.fragment_id: one for one in repository.lexical_candidates(rows, target, vectors[target.space])}
     with trace.stage("fusion") as counts:
         merged = fuse(dense.values(), sparse.values()) if worded else rank(list(dense.values()))
         counts |= {

@@ -6,17 +6,17 @@ The text of a query never comes here: only its vector and the bound values of fi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, LiteralString, cast
 
 import numpy as np
 import numpy.typing as npt
 from pgvector import HalfVector
-from psycopg import sql
+from psycopg import Cursor, sql
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves
+from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves, search_width
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
@@ -27,7 +27,8 @@ __all__ = [
     "SearchTarget",
     "best_of_documents",
     "facet_rows",
-    "lexical_fragments",
+    "lexical_candidates",
+    "lexical_rows",
     "nearest_fragments",
     "nearest_of_state",
     "parent_texts",
@@ -42,8 +43,6 @@ Vector = npt.NDArray[np.float32]
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
-SMALL_GRAPH_EF_SEARCH, SMALL_GRAPH_ROWS = 200, 50_000
-"""Up to so many rows the graph is walked as wide in the same time, and finds more of vectors that lie far apart."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 
@@ -131,25 +130,24 @@ def nearest_fragments(
     }
     leaf_rows = _leaf_rows(connection, target)
     exactly = leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS
-    if not exactly:
-        prefer_graph(connection, scan_width(leaf_rows, unindexed=bool(filters.plan_tier or filters.attributes)))
-    rows = _run(connection, "nearest_fragments", target, values | {"exactly": exactly})
-    if not exactly:
-        prefer_nothing(connection)
+    if exactly:
+        rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
+    else:
+        width = scan_width(leaf_rows, unindexed=bool(filters.plan_tier or filters.attributes))
+        with connection.pipeline():
+            prefer_graph(connection, width)
+            cursor = _execute(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
+            prefer_nothing(connection)
+        rows = cursor.fetchall()
     if len(rows) < limits.fetch_limit and not exactly:
         # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
         rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
-    return [_candidate(row, target) for row in rows]
+    return _candidates(rows, target)
 
 
-def lexical_fragments(
-    connection: Connection,
-    target: SearchTarget,
-    vector: Vector,
-    query: str,
-    filters: SearchFilters,
-    limits: SearchLimits,
-) -> list[Candidate]:
+def lexical_rows(
+    connection: Connection, target: SearchTarget, query: str, filters: SearchFilters, limits: SearchLimits
+) -> list[dict[str, Any]]:
     """The fragments that share the most telling words with the query, as far as the session may see them.
 
     Exact BM25 over all fragments that meet every filter. Groups, generation and the day are those of
@@ -158,14 +156,13 @@ def lexical_fragments(
     Args:
         connection: A read session; its role, groups and day decide what is seen.
         target: Names the corpus and how words are made.
-        vector: float32, shape (dimensions,), L2-normalised; for the ``score`` of the candidates only.
         query: The question in words.
         filters: All of them must be met.
         limits: How many to fetch.
 
     Returns:
-        At most ``limits.fetch_limit`` candidates with their BM25, best first; ties in order of fragment
-        id. None when the query shares no word, or the corpus is served without lexical ranking.
+        For :func:`lexical_candidates`: at most ``limits.fetch_limit`` rows with their BM25, best first; ties in order
+        of fragment id. None when the query shares no word, or the corpus is served without lexical ranking.
 
     Raises:
         ModelUnavailableError: This installation makes words otherwise than the generation did.
@@ -178,13 +175,30 @@ def lexical_fragments(
     values = {
         "corpus": target.corpus,
         "terms": terms,
-        "vector": HalfVector(vector),
         "filters": Jsonb(filters.as_json()),
         "fetch_limit": limits.fetch_limit,
     }
     function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
-    rows = _run(connection, "lexical_fragments", target, values, function=sql.Identifier("serving", function))
-    return [replace(_candidate(row, target), lexical_score=float(row["bm25"])) for row in rows]
+    return _run(connection, "lexical_fragments", target, values, function=sql.Identifier("serving", function))
+
+
+def lexical_candidates(rows: Sequence[Mapping[str, Any]], target: SearchTarget, vector: Vector) -> list[Candidate]:
+    """What :func:`lexical_rows` has found, each with its cosine to a vector beside its BM25.
+
+    Args:
+        rows: Of that target.
+        target: Where they were found.
+        vector: float32, shape (dimensions,), L2-normalised.
+    """
+    if not rows:
+        return []
+    stored = _unit_vectors(rows)
+    # As the database compares them: both in half precision.
+    cosines = (stored @ _unit_vectors([{"embedding": HalfVector(vector)}])[0]).tolist()
+    return [
+        _candidate(row, target, unit, score, lexical_score=float(row["bm25"]))
+        for row, unit, score in zip(rows, stored, cosines, strict=True)
+    ]
 
 
 def nearest_of_state(
@@ -203,7 +217,7 @@ def nearest_of_state(
             "fetch_limit": limit,
         },
     )
-    return [_candidate(row, target) for row in rows]
+    return _candidates(rows, target)
 
 
 def best_of_documents(
@@ -221,7 +235,7 @@ def best_of_documents(
             "generation": target.generation,
         },
     )
-    return {row["document_id"]: _candidate(row, target) for row in rows}
+    return {one.document_id: one for one in _candidates(rows, target)}
 
 
 def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, Any]]:
@@ -241,22 +255,27 @@ def scan_width(leaf_rows: int | None, *, unindexed: bool) -> int:
         leaf_rows: Of the leaf that it is of; ``None`` when they were never counted.
         unindexed: No index serves one of the filters.
 
-    >>> scan_width(10_000, unindexed=False), scan_width(1_000_000, unindexed=False), scan_width(10_000, unindexed=True)
-    (200, 110, 800)
+    >>> scan_width(100_000, unindexed=False), scan_width(100_000, unindexed=True)
+    (110, 800)
     """
     if unindexed:
         return UNINDEXED_EF_SEARCH
-    return SMALL_GRAPH_EF_SEARCH if leaf_rows is not None and leaf_rows <= SMALL_GRAPH_ROWS else EF_SEARCH
+    return search_width(leaf_rows)
 
 
 def prefer_graph(connection: Connection, ef_search: int) -> None:
     """Lets queries of this transaction walk the graph, but where a filter has an index that leaves few rows."""
-    load_queries("retrieval").prefer_graph(connection, ef_search=str(ef_search), others="off")
+    _prefer(connection, ef_search, others="off", plans="force_custom_plan")
 
 
 def prefer_nothing(connection: Connection) -> None:
     """Undoes :func:`prefer_graph`."""
-    load_queries("retrieval").prefer_graph(connection, ef_search=str(EF_SEARCH), others="on")
+    _prefer(connection, EF_SEARCH, others="on", plans="auto")
+
+
+def _prefer(connection: Connection, ef_search: int, **settings: str) -> None:
+    # Nothing is fetched, so that a pipeline need not wait for it.
+    connection.execute(load_queries("retrieval").prefer_graph.sql, {"ef_search": str(ef_search), **settings})
 
 
 def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dict[str, SectionText]:
@@ -281,15 +300,35 @@ def _leaf_rows(connection: Connection, target: SearchTarget) -> int | None:
 def _run(
     connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any], **parts: sql.Composable
 ) -> list[dict[str, Any]]:
+    return _execute(connection, name, target, values, parts).fetchall()
+
+
+def _execute(
+    connection: Connection,
+    name: str,
+    target: SearchTarget,
+    values: Mapping[str, Any],
+    parts: Mapping[str, sql.Composable] | None = None,
+    *,
+    prepare: bool = False,
+) -> Cursor[dict[str, Any]]:
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
-    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **parts, **keys)
-    # Never prepared: a generic plan would carry every filter, given or not, into the index scan.
+    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **(parts or {}), **keys)
+    # Not prepared unless asked for: a generic plan would carry every filter, given or not, into the index scan.
     # Binary: vectors as text take longer to parse than to find.
-    return connection.execute(query, values, prepare=False, binary=True).fetchall()
+    return connection.execute(query, values, prepare=prepare, binary=True)
 
 
-def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
+def _candidates(rows: Sequence[Mapping[str, Any]], target: SearchTarget) -> list[Candidate]:
+    """Of rows with their distance to the query."""
+    units = _unit_vectors(rows)
+    return [_candidate(row, target, unit, 1.0 - float(row["distance"])) for row, unit in zip(rows, units, strict=True)]
+
+
+def _candidate(
+    row: Mapping[str, Any], target: SearchTarget, vector: Vector, score: float, *, lexical_score: float | None = None
+) -> Candidate:
     return Candidate(
         fragment_id=row["fragment_id"],
         parent_id=row["parent_id"],
@@ -297,7 +336,7 @@ def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
         document_id=row["document_id"],
         source_uri=row["source_uri"],
         title=row["title"],
-        score=round(1.0 - float(row["distance"]), SCORE_PLACES),
+        score=round(score, SCORE_PLACES),
         text=row["text"],
         text_sha256=row["text_sha256"],
         section_path=tuple(row["section_path"]),
@@ -305,17 +344,20 @@ def _candidate(row: Mapping[str, Any], target: SearchTarget) -> Candidate:
         char_start=row["char_start"],
         char_end=row["char_end"],
         space=target.space,
-        vector=_unit(row["embedding"]),
+        vector=vector,
         token_count=row["token_count"],
         also_in=tuple(row["also_in"]),
         metadata={name: row[name] for name in METADATA_COLUMNS},
         exclusion_reason=row["exclusion_reason"],
         exclusion_ref=row["exclusion_ref"],
+        lexical_score=lexical_score,
     )
 
 
-def _unit(stored: HalfVector) -> Vector:
-    """Half precision loses the exact norm; cosines of stored vectors need it back."""
-    vector = stored.to_numpy().astype(np.float32)
-    norm = float(np.linalg.norm(vector))
-    return vector / norm if norm else vector
+def _unit_vectors(rows: Sequence[Mapping[str, Any]]) -> Vector:
+    """The stored vectors of rows, (rows, dimensions): half precision loses the exact norm, cosines need it back."""
+    if not rows:
+        return np.empty((0, 0), np.float32)
+    stored = np.stack([row["embedding"].to_numpy() for row in rows]).astype(np.float32)
+    norms = np.linalg.norm(stored, axis=1, keepdims=True)
+    return cast("Vector", stored / np.where(norms > 0, norms, 1.0))

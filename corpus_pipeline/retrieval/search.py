@@ -11,6 +11,7 @@ from corpus_pipeline.errors import NothingPublishedError
 from corpus_pipeline.index import Publication, publications, read_session
 from corpus_pipeline.registry import Registry
 from corpus_pipeline.retrieval.candidate import Candidate
+from corpus_pipeline.retrieval.encoding import encoding
 from corpus_pipeline.retrieval.preparation import prepare_question
 from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_ranking, look_elsewhere, rank_fragments
 from corpus_pipeline.retrieval.repository import SearchTarget, Vector
@@ -96,25 +97,23 @@ def _find(
     with trace.stage("models") as counts:
         models = _models(available)
         counts["models"] = len(models)
-    with trace.stage("encode") as counts:
-        vectors = {space: model.encode_queries([request.query])[0] for space, model in models.items()}
-        counts["vectors"] = len(vectors)
-    with trace.stage("routing") as counts:
-        routing = _route(registry, request, available, vectors, router)
-        counts.update({"corpora": len(routing.corpora), "fallback": int(routing.is_fallback)})
-    targets = [_target(publication) for publication in available if publication.corpus in routing.corpora]
-    with trace.stage("reading") as counts:
-        question, reading = prepare_question(
-            reader,
-            targets,
-            request,
-            vectors=vectors,
-            as_of=as_of,
-            specs={one.corpus: registry.corpus(one.corpus).retrieval for one in available},
-            is_routed=not routing.is_fallback,
-        )
-        counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
-    ranking = rank_fragments(reader, targets, question, trace)
+    with encoding(models, request.query, trace) as vectors:
+        with trace.stage("routing") as counts:
+            routing = _route(registry, request, available, vectors, router)
+            counts.update({"corpora": len(routing.corpora), "fallback": int(routing.is_fallback)})
+        targets = [_target(publication) for publication in available if publication.corpus in routing.corpora]
+        with trace.stage("reading") as counts:
+            question, reading = prepare_question(
+                reader,
+                targets,
+                request,
+                vectors=vectors,
+                as_of=as_of,
+                specs={one.corpus: registry.corpus(one.corpus).retrieval for one in available},
+                is_routed=not routing.is_fallback,
+            )
+            counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
+        ranking = rank_fragments(reader, targets, question, trace)
     others = [_target(publication) for publication in available if publication.corpus not in routing.corpora]
     if others:
         ranking = look_elsewhere(reader, others, question, ranking)
@@ -132,9 +131,11 @@ def _route(
     if request.corpora or not request.route or len(corpora) == 1:
         reason = "named" if request.corpora else "routing was not asked for" if not request.route else "the only corpus"
         return Routing(tuple(corpora), reason, is_fallback=not request.corpora)
-    chosen = router or RuleRouter({slug: registry.corpus(slug).retrieval.routing for slug in corpora})
+    if router is None:
+        rules = RuleRouter({slug: registry.corpus(slug).retrieval.routing for slug in corpora})
+        return rules.route(request.query, None, corpora)
     only = next(iter(vectors.values())) if len(vectors) == 1 else None
-    return chosen.route(request.query, only, corpora)
+    return router.route(request.query, only, corpora)
 
 
 def accepted_fragments(ranking: Ranking) -> tuple[AcceptedFragment, ...]:

@@ -35,8 +35,11 @@ class Trace:
             yield counts
         finally:
             notes = tuple(self._notes.pop())
-        elapsed = (time.perf_counter() - started) * 1000.0
-        self._stages.append(StageTrace(stage=name, counts=counts, milliseconds=round(elapsed, 3), notes=notes))
+        self.add(name, counts, (time.perf_counter() - started) * 1000.0, notes)
+
+    def add(self, name: str, counts: dict[str, int], milliseconds: float, notes: tuple[str, ...] = ()) -> None:
+        """Takes over a stage that was timed elsewhere."""
+        self._stages.append(StageTrace(stage=name, counts=counts, milliseconds=round(milliseconds, 3), notes=notes))
 
     def note(self, words: str) -> None:
         """Says in words what the stage that is running decided by; outside one it is lost."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from pgvector.psycopg import register_vector
 from psycopg import errors as pg_errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from corpus_pipeline.errors import (
@@ -269,8 +271,18 @@ def check_server(url: str) -> None:
         )
 
 
+_EMPTY_JSON = {b"[]": list, b"{}": dict}
+
+
+def _json(data: bytes | str) -> Any:
+    # Most values are empty, and search reads hundreds of them.
+    kind = _EMPTY_JSON.get(bytes(data)) if isinstance(data, (bytes, bytearray, memoryview)) else None
+    return kind() if kind else json.loads(data)
+
+
 def _configure(connection: psycopg.Connection[Any]) -> None:
     register_vector(connection)
+    set_json_loads(_json, connection)
     connection.execute("SET TIME ZONE 'UTC'")
     if not connection.autocommit:
         connection.commit()

@@ -23,6 +23,7 @@ from corpus_pipeline.index import (
     locked_publication,
     make_plan,
     qualified,
+    rebuild_postings,
     root_of_served_rows,
 )
 from corpus_pipeline.records import Stage
@@ -218,6 +219,7 @@ def _put_right(connection: Connection, known: Generation, plan: Plan) -> None:
     connection.execute(
         completed("restore_parents", columns=_listed(_PARENT_NAMES), values=_selected(_PARENT_NAMES, "p")), values
     )
+    rebuild_postings(connection, known.serving_table, known.corpus, known.generation)
 
 
 def _listed(names: tuple[str, ...]) -> sql.Composed:

@@ -23,6 +23,7 @@ from corpus_pipeline.index import (
     generation,
     locked_publication,
     qualified,
+    rebuild_postings,
     root_of_served_rows,
 )
 from corpus_pipeline.records import canonical_json, sha256_hex
@@ -195,6 +196,8 @@ def _purge(
     queries.trace_conversions(connection)
     hidden = int(queries.hidden_copies(connection)) if published else 0
     removed, redacted = _remove(connection, tables)
+    for row in list(queries.posting_indexes_of_documents(connection)):
+        rebuild_postings(connection, row["serving_table"], row["corpus"], row["generation"])
     files = _hashes(connection, list(found))
     documents = tuple(
         PurgedDocument(
@@ -304,7 +307,7 @@ def _keep(connection: Connection, receipt: PurgeReceipt, *, allow_again: bool) -
 def _vacuum(database: Database, receipt: PurgeReceipt, tables: list[str]) -> None:
     """Rows that were deleted are on disk until a vacuum; the leaves follow their table."""
     names = [name for name in receipt.removed if not name.startswith("serving.")]
-    touched = [sql.Identifier("corpus", name) for name in names]
+    touched = [sql.Identifier("corpus", name) for name in (*names, "posting_blocks", "posting_places")]
     touched += [qualified(table) for table in (*tables, PARENTS_TABLE) if f"serving.{table}" in receipt.removed]
     with database.session() as session:
         for table in touched:

@@ -402,3 +402,65 @@ WHERE corpus = :corpus AND generation_from <= :published
       SELECT FROM unnest(:kept::integer[]) AS kept
       WHERE generation_from <= kept AND (generation_to IS NULL OR generation_to > kept)
   );
+
+-- name: posting_index^
+-- The posting lists of a corpus in a serving table.
+SELECT index_id, places FROM corpus.posting_indexes WHERE serving_table = :serving_table AND corpus = :corpus;
+
+-- name: add_posting_index$
+-- Begins the posting lists of a corpus.
+INSERT INTO corpus.posting_indexes (serving_table, corpus, leaf, places, least_mean_terms)
+VALUES (:serving_table, :corpus, :leaf, 0, :mean_terms)
+RETURNING index_id;
+
+-- name: extend_posting_index!
+-- Posting lists that reach up to a place now.
+UPDATE corpus.posting_indexes
+SET places = :places, least_mean_terms = least(least_mean_terms, :mean_terms)
+WHERE index_id = :index_id;
+
+-- name: drop_posting_index!
+-- Removes the posting lists of a corpus.
+WITH dropped AS (
+    DELETE FROM corpus.posting_indexes WHERE serving_table = :serving_table AND corpus = :corpus RETURNING index_id
+), places AS (
+    DELETE FROM corpus.posting_places WHERE index_id IN (SELECT index_id FROM dropped)
+)
+DELETE FROM corpus.posting_blocks WHERE index_id IN (SELECT index_id FROM dropped);
+
+-- name: posting_rows^
+-- Rows of a leaf, and how many of them have a place.
+SELECT count(*) AS total, count(p.place) AS placed
+FROM {leaf} AS f
+LEFT JOIN corpus.posting_places AS p
+    ON p.index_id = :index_id AND p.fragment_id = f.fragment_id AND p.generation_from = f.generation_from;
+
+-- name: place_rows!
+-- Gives places to the rows of a leaf that have none; fragments of a document lie beside one another.
+INSERT INTO corpus.posting_places (index_id, place, fragment_id, generation_from)
+SELECT :index_id, :first + row_number() OVER (ORDER BY f.document_id, f.fragment_id, f.generation_from) - 1,
+       f.fragment_id, f.generation_from
+FROM {leaf} AS f
+WHERE NOT EXISTS (
+    SELECT FROM corpus.posting_places AS p
+    WHERE p.index_id = :index_id AND p.fragment_id = f.fragment_id AND p.generation_from = f.generation_from);
+
+-- name: posting_terms
+-- Terms of the rows that have places from one on.
+SELECT p.place, f.term_count, public.sparsevec_send(f.term_levels) AS levels
+FROM corpus.posting_places AS p
+JOIN {leaf} AS f ON f.fragment_id = p.fragment_id AND f.generation_from = p.generation_from
+WHERE p.index_id = :index_id AND p.place >= :first
+ORDER BY p.place;
+
+-- name: lexical_statistics^
+-- Number of current fragments of a generation, and of all their terms.
+SELECT lexical_fragments, lexical_terms FROM corpus.generations WHERE corpus = :corpus AND generation = :generation;
+
+-- name: term_counts
+-- In how many current fragments of a generation each term occurs.
+SELECT term, fragment_count
+FROM corpus.term_statistics
+WHERE corpus = :corpus AND term < :buckets AND generation_from <= :generation
+  AND (generation_to IS NULL OR generation_to > :generation)
+ORDER BY term;

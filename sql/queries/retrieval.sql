@@ -39,7 +39,7 @@ SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_p
        token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
        environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
        version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-       embedding, embedding <=> :vector AS distance, bm25
+       embedding, bm25
 FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT :fetch_limit) AS best
 JOIN {table} AS f USING (fragment_id)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
@@ -95,8 +95,10 @@ SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw
 -- name: prefer_graph^
 -- Settings of this transaction for a scan of the vector index where no filter has a selective index, and back. Of what
 -- row-level security lets through the planner expects next to nothing, and would look at every row of the leaf.
+-- The statement is prepared, which spares a third of its overhead, but a plan of its own is made for every question:
+-- a generic one would carry every filter, given or not, into the index scan.
 SELECT set_config('hnsw.ef_search', :ef_search, true), set_config('enable_seqscan', :others, true),
-       set_config('enable_bitmapscan', :others, true);
+       set_config('enable_bitmapscan', :others, true), set_config('plan_cache_mode', :plans, true);
 
 -- name: may_evaluate$
 -- Whether this session may look at a generation that is not published.

@@ -383,6 +383,14 @@ WHERE first_one.document_id IN (SELECT document_id FROM pg_temp.purged_documents
 -- Rows of a serving table, of all generations.
 DELETE FROM {table} WHERE document_id IN (SELECT document_id FROM pg_temp.purged_documents);
 
+-- name: posting_indexes_of_documents
+-- Posting lists of their corpora, with the newest generation that each table serves.
+SELECT i.serving_table, i.corpus, max(g.generation) AS generation
+FROM corpus.posting_indexes AS i
+JOIN corpus.generations AS g ON g.corpus = i.corpus AND g.serving_table = i.serving_table AND g.rows_removed_at IS NULL
+WHERE EXISTS (SELECT FROM pg_temp.purged_documents AS p WHERE starts_with(p.document_id, i.corpus || '/'))
+GROUP BY i.serving_table, i.corpus;
+
 -- name: citing_values
 -- Values of the documents of rows that say their text also stands in one of these, and conversions they may come from.
 SELECT d.*, (

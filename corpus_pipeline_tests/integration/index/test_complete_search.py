@@ -34,14 +34,21 @@ def test_what_no_index_serves_is_searched_wider_or_exactly(
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
     searched: list[tuple[str, bool]] = []
 
-    def noted(connection: Any, _name: str, _target: Any, values: Any) -> Any:
-        width = connection.execute("SHOW hnsw.ef_search").fetchone()["hnsw.ef_search"]
-        others = connection.execute("SHOW enable_seqscan").fetchone()["enable_seqscan"]
+    def noted(
+        connection: Any, _name: str, _target: Any, values: Any, _parts: Any = None, *, prepare: bool = False
+    ) -> Any:
+        row = connection.execute(
+            "SELECT current_setting('hnsw.ef_search') AS width, current_setting('enable_seqscan') AS others,"
+            " current_setting('plan_cache_mode') AS plans"
+        ).fetchone()
+        width, others, plans = row.values()
         assert others == ("on" if values["exactly"] else "off")
+        assert plans == ("force_custom_plan" if prepare else "auto")
+        assert prepare is not values["exactly"]
         searched.append((width, values["exactly"]))
-        return []
+        return connection.execute("SELECT 1 WHERE false")
 
-    monkeypatch.setattr(repository, "_run", noted)
+    monkeypatch.setattr(repository, "_execute", noted)
     monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", small)
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
         for filters in ({"plan_tier": "free"}, {"product": "Relay"}, {"attributes.team": "Ada"}):

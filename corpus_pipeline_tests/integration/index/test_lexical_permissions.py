@@ -91,6 +91,44 @@ def test_what_lies_behind_is_closed(login: Any, table: str) -> None:
             alice.execute(statement.replace("{table}", table))
 
 
+POSTINGS = [
+    "SELECT * FROM corpus.posting_indexes",
+    "SELECT * FROM corpus.posting_places",
+    "SELECT * FROM corpus.posting_blocks",
+    "DELETE FROM corpus.posting_indexes",
+    "SELECT corpus.prepared_lexical_search('published_rows', '{table}', 'handbook', 2, '{1}', '{}')",
+    "SELECT corpus.candidates_by_impact(NULL, NULL, 1)",
+    "SELECT corpus.candidates_by_key(NULL, 1)",
+    "SELECT corpus.total('[1]'::vector)",
+]
+
+
+@pytest.mark.parametrize("role", ["corpus_reader", "corpus_evaluator"])
+def test_posting_lists_are_closed(login: Any, table: str, role: str) -> None:
+    alice = login(groups=["everyone"], role=role)
+    for statement in POSTINGS:
+        with pytest.raises(errors.InsufficientPrivilege):
+            alice.execute(statement.replace("{table}", table))
+
+
+@pytest.mark.parametrize("role", ["corpus_reader", "corpus_evaluator"])
+def test_posting_lists_would_be_closed_if_their_schema_were_not(corpus: Any, role: str) -> None:
+    with corpus.context.database.connection() as connection:
+        reached = connection.execute(
+            "SELECT relname AS name, has_any_column_privilege(%(role)s, oid, 'SELECT, INSERT, UPDATE')"
+            " OR has_table_privilege(%(role)s, oid, 'DELETE, TRUNCATE, TRIGGER') AS may"
+            " FROM pg_class WHERE relnamespace = 'corpus'::regnamespace AND relname = ANY (%(tables)s)"
+            " UNION SELECT proname, has_function_privilege(%(role)s, oid, 'EXECUTE')"
+            " FROM pg_proc WHERE pronamespace = 'corpus'::regnamespace AND proname = ANY (%(functions)s)",
+            {"role": role, "tables": POSTING_TABLES, "functions": SEARCH_FUNCTIONS},
+        ).fetchall()
+    assert {row["name"]: row["may"] for row in reached} == dict.fromkeys(POSTING_TABLES + SEARCH_FUNCTIONS, False)
+
+
+POSTING_TABLES = ["posting_indexes", "posting_places", "posting_blocks"]
+SEARCH_FUNCTIONS = ["prepared_lexical_search", "candidates_by_impact", "candidates_by_key", "total"]
+
+
 @pytest.mark.parametrize(
     "filters",
     [

@@ -187,8 +187,8 @@ def test_each_stage_reports_its_counts(database: Database, serve, served):
             reader, [target], Question(SearchRequest(query="q", as_of=AS_OF), {SPACE: near}, AS_OF), trace
         )
     assert [(stage.stage, stage.counts) for stage in trace.stages] == [
-        ("dense", {"corpora": 1, "fragments": 3}),
         ("sparse", {"corpora": 1, "fragments": 0}),
+        ("dense", {"corpora": 1, "fragments": 3}),
         ("fusion", {"documents": 3, "fragments": 3, "found_both_ways": 0}),
         ("acceptance", {"accepted": 2, "below_score": 1}),
         ("diversity", {"selected": 1, "identical": 0, "near_copies": 1, "same_source": 0, "outranked": 0}),

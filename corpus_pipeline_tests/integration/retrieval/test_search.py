@@ -170,7 +170,7 @@ def test_the_same_question_gives_the_same_answer(database, registry, handbook):
 def test_every_stage_is_named_and_timed(database, registry, handbook):
     result = ask(database, registry, REFUND, explain=True)
     assert [stage.stage for stage in result.trace] == [
-        "scope", "models", "encode", "routing", "reading", "dense", "sparse", "fusion", "acceptance", "diversity",
+        "scope", "models", "routing", "reading", "sparse", "encode", "dense", "fusion", "acceptance", "diversity",
         "parents", "budget", "sufficiency", "explanation",
     ]  # fmt: skip
     assert all(stage.milliseconds >= 0 for stage in result.trace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus_pipeline.errors import StageError
-from corpus_pipeline.index import publication_log
+from corpus_pipeline.index import analyser_for, publication_log, read_session, rebuild_postings
 from corpus_pipeline.inventory import take_inventory
 from corpus_pipeline.trust import audit_drift, repair_drift
 
@@ -119,6 +119,34 @@ def test_a_smuggled_row_is_removed(published) -> None:
     assert published.verify().is_sound
 
 
+def test_a_lost_row_is_found_by_its_words_again(published) -> None:
+    before = _found_by_words(published, "refund")
+    assert before
+    lost = published.rows("SELECT fragment_id FROM {table} WHERE document_id = 'handbook/refund.md' AND " + SERVED)
+    published.tamper("DELETE FROM {table} WHERE document_id = 'handbook/refund.md' AND " + SERVED)
+    published.tamper(
+        "DELETE FROM corpus.posting_places WHERE fragment_id = ANY (%s)", [row["fragment_id"] for row in lost]
+    )
+    assert _found_by_words(published, "refund") == {}
+    assert repair_drift(published.context, "tester").repaired
+    assert _found_by_words(published, "refund") == before
+
+
+def test_a_repaired_row_is_found_by_its_own_words_only(published) -> None:
+    """Terms were altered and posting lists made of them: those are made anew with the row."""
+    before = _found_by_words(published, "refund")
+    published.tamper(
+        "UPDATE {table} SET (terms, term_levels, term_count) = (SELECT terms, term_levels, term_count FROM {table}"
+        " WHERE document_id = 'handbook/conduct.md' LIMIT 1) WHERE document_id = 'handbook/refund.md' AND " + SERVED
+    )
+    with published.context.database.connection() as connection:
+        rebuild_postings(connection, published.table, "handbook", 2)
+    assert _found_by_words(published, "refund") == {}
+    assert repair_drift(published.context, "tester").repaired
+    assert _found_by_words(published, "refund") == before
+    assert published.verify(sources=True).is_sound
+
+
 def test_earlier_generations_keep_their_rows(published) -> None:
     (old,) = published.rows("SELECT * FROM {table} WHERE generation_to IS NOT NULL")
     published.tamper("UPDATE {table} SET generation_to = NULL WHERE generation_to IS NOT NULL")
@@ -150,6 +178,20 @@ def test_a_row_whose_vector_is_lost_is_not_invented(published) -> None:
     )
     with pytest.raises(StageError, match="not cached"):
         repair_drift(published.context, "tester")
+
+
+def _found_by_words(published, question: str) -> dict[str, float]:
+    """By posting lists alone, which a small corpus always has."""
+    with published.context.database.connection() as connection:
+        connection.execute("ALTER FUNCTION corpus.candidates_by_key RENAME TO closed")
+    with read_session(published.context.database, groups=["everyone"], show_archived=False) as connection:
+        found = connection.execute(
+            "SELECT fragment_id, bm25 FROM serving.lexical_candidates('handbook', %s, '{}', 10)",
+            (analyser_for("english").terms(question),),
+        ).fetchall()
+    with published.context.database.connection() as connection:
+        connection.execute("ALTER FUNCTION corpus.closed RENAME TO candidates_by_key")
+    return {row["fragment_id"]: row["bm25"] for row in found}
 
 
 def _content(published) -> list[str]:

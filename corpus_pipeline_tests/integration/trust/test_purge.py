@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import zlib
@@ -13,13 +14,16 @@ from typer.testing import CliRunner
 
 from corpus_pipeline import evidence
 from corpus_pipeline.errors import CorpusBusyError, PurgeRefusedError
-from corpus_pipeline.index import root_of_served_rows
+from corpus_pipeline.index import analyser_for, read_session, root_of_served_rows
 from corpus_pipeline.inventory import source_files
-from corpus_pipeline.records import sha256_hex
+from corpus_pipeline.quality import check_stage
+from corpus_pipeline.records import Stage, sha256_hex
+from corpus_pipeline.registry import EmbeddingSpec
 from corpus_pipeline.retrieval import SearchRequest, search
 from corpus_pipeline.store import Database, corpus_lock
 from corpus_pipeline.trust import purge, purge_documents
 from corpus_pipeline.trust.verification import published_generation
+from corpus_pipeline_tests.chain import CHAIN
 
 MEMBER = "handbook/more.zip!/recipes.md"
 REFUND = "handbook/refund.md"
@@ -156,6 +160,60 @@ def test_a_killed_purge_has_removed_nothing(published) -> None:
     assert _others(published, "") == before
     purge_documents(published.context.database, [MEMBER], reason="x", who="tester", force=True)
     assert _places(published, MEMBER) == []
+
+
+@pytest.mark.parametrize("document", [REFUND, MEMBER])
+def test_posting_lists_neither_name_a_purged_document_nor_count_its_words(published, document) -> None:
+    word = {REFUND: "refund", MEMBER: "dumplings"}[document]
+    assert _posted_fragments(published, document)
+    assert _lists_of(published, word)
+    purge_documents(published.context.database, [document], reason="asked for", who="tester", force=True)
+    assert _posted_fragments(published, document) == []
+    assert _lists_of(published, word) == []
+    assert _posted_fragments(published, "handbook/parking.md")
+    assert _lists_of(published, "bicycles")
+    assert _found_by_words(published, "bicycles stand") == {"handbook/parking.md"}
+    assert _found_by_words(published, word) == set()
+
+
+def test_posting_lists_of_rows_that_no_generation_has_do_not_outlive_a_purge(published) -> None:
+    """A generation of another model is staged, and one that was abandoned; a purge names their fragments nowhere."""
+    spec = published.context.spec
+    other_model = spec.model_copy(update={"embedding": EmbeddingSpec(passage_prompt="passage: ")})
+    (published.folder / "refund.md").write_text("# Refund policy\n\nA refund takes an invoice.\n")
+    for context in (published.context, dataclasses.replace(published.context, spec=other_model)):
+        for stage in list(CHAIN)[: list(CHAIN).index(Stage.INDEX_GENERATION) + 1]:
+            CHAIN[stage](context)
+            check_stage(context, stage)
+    assert len(published.rows("SELECT FROM corpus.posting_indexes")) == 2
+    assert _lists_of(published, "invoice")
+    purge_documents(published.context.database, [REFUND], reason="asked for", who="tester", force=True)
+    assert _posted_fragments(published, REFUND) == []
+    assert _lists_of(published, "invoice") == _lists_of(published, "refund") == []
+    assert _found_by_words(published, "bicycles stand") == {"handbook/parking.md"}
+
+
+def _posted_fragments(published, document: str) -> list[str]:
+    found = published.rows(
+        "SELECT fragment_id FROM corpus.posting_places WHERE starts_with(fragment_id, %s)", f"{document}::"
+    )
+    return [row["fragment_id"] for row in found]
+
+
+def _lists_of(published, word: str) -> list[dict[str, object]]:
+    return published.rows(
+        "SELECT index_id, block FROM corpus.posting_blocks WHERE term = ANY (%s)", analyser_for("english").terms(word)
+    )
+
+
+def _found_by_words(published, question: str) -> set[str]:
+    with read_session(published.context.database, groups=["everyone"], show_archived=False) as connection:
+        found = connection.execute(
+            f"SELECT document_id FROM serving.lexical_candidates('handbook', %s, '{{}}', 10)"
+            f" JOIN serving.{published.table} USING (fragment_id)",
+            (analyser_for("english").terms(question),),
+        )
+        return {row["document_id"] for row in found}
 
 
 def _keep_pack(published) -> None:

@@ -1,0 +1,59 @@
+"""The question's vectors, made beside the work that needs none: encoding takes as long as a search for its words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from corpus_pipeline.embedding import EmbeddingModel
+from corpus_pipeline.retrieval.repository import Vector
+from corpus_pipeline.retrieval.trace import Trace
+
+__all__ = ["encoding"]
+
+
+@contextmanager
+def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> Iterator[Mapping[str, Vector]]:
+    """Encodes a question in a thread of its own.
+
+    Args:
+        models: By vector space.
+        query: The question in words.
+        trace: Is told of the stage ``encode`` when a vector is first asked for, with the time that encoding took.
+
+    Yields:
+        Its vector by vector space, float32, shape (dimensions,), L2-normalised. Asking for one waits until all are
+        made, and raises what encoding has raised.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="encode") as executor:
+        yield _Vectors(models, executor.submit(_encoded, models, query), trace)
+
+
+class _Vectors(Mapping[str, Vector]):
+    def __init__(
+        self, models: Mapping[str, EmbeddingModel], future: Future[tuple[dict[str, Vector], float]], trace: Trace
+    ) -> None:
+        self._models = models
+        self._future = future
+        self._trace = trace
+        self._made: dict[str, Vector] | None = None
+
+    def __getitem__(self, space: str) -> Vector:
+        if self._made is None:
+            self._made, milliseconds = self._future.result()
+            self._trace.add("encode", {"vectors": len(self._made)}, milliseconds)
+        return self._made[space]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+def _encoded(models: Mapping[str, EmbeddingModel], query: str) -> tuple[dict[str, Vector], float]:
+    started = time.perf_counter()
+    made = {space: model.encode_queries([query])[0] for space, model in models.items()}
+    return made, (time.perf_counter() - started) * 1000.0
