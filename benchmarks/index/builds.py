@@ -11,7 +11,8 @@ from typing import Any
 import psutil
 from psycopg import sql
 
-from corpus_pipeline.index.tables import HNSW_EF_CONSTRUCTION, HNSW_M, build_memory_mb, index_leaf, leaves
+from corpus_pipeline.index.leaf_indexes import HNSW_EF_CONSTRUCTION, HNSW_M, build_memory_mb, index_leaf
+from corpus_pipeline.index.tables import leaves
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["hnsw_builds", "one_table", "rows_a_second", "server_memory"]

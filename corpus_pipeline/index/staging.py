@@ -7,6 +7,7 @@ from typing import Any
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.errors import StageError
 from corpus_pipeline.index.analyser import analyser_for
+from corpus_pipeline.index.leaf_indexes import index_leaf
 from corpus_pipeline.index.lexicon import analyse_corpus, count_terms, lexical_size
 from corpus_pipeline.index.loading import (
     clear_above,
@@ -26,7 +27,6 @@ from corpus_pipeline.index.tables import (
     attach_partitions,
     ensure_serving_table,
     fragments_partition,
-    index_leaf,
     leaves,
     make_partitions,
     parents_partition,

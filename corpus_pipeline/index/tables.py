@@ -3,7 +3,7 @@
 A table is made in a short transaction of its own, before anything is loaded. A partition is built
 apart, filled, indexed and attached at the end of the same transaction, which conflicts with no reader
 and keeps its rows and indexes out of the log of a server with ``wal_level = minimal``. Searching HNSW
-or words needs an index on each leaf; those of a first load are built after the rows are in.
+or words needs an index on each leaf (leaf_indexes).
 """
 
 from __future__ import annotations
@@ -11,27 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from psycopg import errors, sql
+from psycopg import sql
 
 from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
 from corpus_pipeline.index.rows import DOCUMENT_COLUMNS, FRAGMENT_COLUMNS, Column
 from corpus_pipeline.records import ServingState, sha256_hex
-from corpus_pipeline.store import Connection, load_queries
+from corpus_pipeline.store import Connection
 
 __all__ = [
     "PARENTS_TABLE",
     "SCHEMA",
     "ServingLeaf",
     "attach_partitions",
-    "build_memory_mb",
     "column_definitions",
     "ensure_serving_table",
     "fragments_partition",
-    "index_leaf",
     "leaves",
     "make_partitions",
     "parents_partition",
     "qualified",
+    "relation_exists",
     "serving_table_name",
     "table_dimensions",
 ]
@@ -39,15 +38,6 @@ __all__ = [
 SCHEMA = "serving"
 PARENTS_TABLE = "parents"
 LAYOUT = 3
-HNSW_M = 16
-HNSW_EF_CONSTRUCTION = 64
-PRODUCT_M = 28
-PRODUCT_EF_CONSTRUCTION = 256
-"""The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
-GRAPH_FROM_ROWS = 5_000
-GRAPH_UP_TO_SHARE = 0.3
-"""A product with at least so many rows, and at most this share of them, has a graph of its own."""
-_BUILD_MEMORY_MB = (64, 2048)
 _DDL_LOCK = "corpus_pipeline:serving tables"
 _MOST_INLINE_DIMENSIONS = 2000  # a row must fit a page of 8 KB
 _UNANALYSED = (
@@ -120,7 +110,7 @@ def ensure_serving_table(connection: Connection, table: str, *, dimensions: int)
         dimensions: Of the vectors.
     """
     _lock(connection)
-    if _exists(connection, table):
+    if relation_exists(connection, table):
         return
     connection.execute(
         sql.SQL("CREATE TABLE {} ({}) PARTITION BY LIST (corpus)").format(qualified(table), _all_columns(dimensions))
@@ -152,7 +142,7 @@ def make_partitions(connection: Connection, table: str, corpus: str) -> list[str
     """
     lacking = []
     partition = fragments_partition(table, corpus)
-    if not _exists(connection, partition):
+    if not relation_exists(connection, partition):
         connection.execute(
             sql.SQL(
                 "CREATE TABLE {} (LIKE {} INCLUDING STORAGE INCLUDING GENERATED INCLUDING DEFAULTS, {})"
@@ -163,7 +153,7 @@ def make_partitions(connection: Connection, table: str, corpus: str) -> list[str
             _make_leaf(connection, leaf.name, partition, leaf.state)
         lacking.append(table)
     parents = parents_partition(corpus)
-    if not _exists(connection, parents):
+    if not relation_exists(connection, parents):
         connection.execute(
             sql.SQL(
                 "CREATE TABLE {} (LIKE {}, PRIMARY KEY (parent_id, generation_from), {}) WITH (fillfactor = {})"
@@ -186,68 +176,6 @@ def attach_partitions(connection: Connection, tables: Sequence[str], corpus: str
             )
         )
         connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(partition, _ONLY))
-
-
-def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed: int, dimensions: int) -> None:
-    """Builds the indexes that a leaf lacks, which only a first load leaves, and refreshes its statistics.
-
-    Args:
-        connection: In the transaction that has loaded the rows.
-        leaf: Of a corpus that nobody else loads.
-        rows: About how many rows the leaf has; the graph of that many should fit into memory.
-        changed: About how many of them are new; few leave the statistics as they are.
-        dimensions: Of the vectors.
-    """
-    _give_memory(connection, rows, dimensions)
-    for kind, definition in _INDEXES.items():
-        _index(connection, leaf, kind, sql.SQL(definition))
-    if changed * 10 < rows:
-        return
-    if leaf.state is ServingState.CURRENT:
-        _index_frequent_products(connection, leaf, rows, dimensions)
-    connection.execute(sql.SQL("ANALYZE {}").format(qualified(leaf.name)))
-
-
-def _index_frequent_products(connection: Connection, leaf: ServingLeaf, rows: int, dimensions: int) -> None:
-    """Builds a graph of its own for each product that is neither rare nor most of the leaf.
-
-    Exact search of a rare one is quick, and so is the graph of all for one that most rows have. Between them the
-    graph of all finds too few of the nearest (recall@10 0.87 at a tenth of 100,000), and exact search is slow.
-    """
-    shares = sql.SQL(load_queries("index").frequent_products.sql).format(leaf=qualified(leaf.name))
-    bounds = {"fewest": GRAPH_FROM_ROWS, "most": int(rows * GRAPH_UP_TO_SHARE)}
-    for row in connection.execute(shares, bounds).fetchall():
-        _give_memory(connection, row["row_count"] * PRODUCT_M // HNSW_M, dimensions)
-        condition = sql.SQL(" WHERE product_key = {}").format(sql.Literal(row["product_key"]))
-        definition = sql.SQL(_graph(PRODUCT_M, PRODUCT_EF_CONSTRUCTION)) + condition
-        _index(connection, leaf, f"{_HNSW}_{sha256_hex(row['product_key'])[:8]}", definition)
-
-
-def _give_memory(connection: Connection, rows: int, dimensions: int) -> None:
-    memory = sql.Literal(f"{build_memory_mb(rows, dimensions)}MB")
-    connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(memory))
-
-
-def _index(connection: Connection, leaf: ServingLeaf, kind: str, definition: sql.Composable) -> None:
-    if _exists(connection, leaf.index_name(kind)):
-        return
-    statement = sql.SQL("CREATE {} {} ON {} {}").format(
-        sql.SQL("UNIQUE INDEX" if kind == _KEY else "INDEX"),
-        sql.Identifier(leaf.index_name(kind)),
-        qualified(leaf.name),
-        definition,
-    )
-    _build(connection, statement)
-
-
-def build_memory_mb(rows: int, dimensions: int) -> int:
-    """Memory of an HNSW build in MB, within bounds: vector, neighbours and overhead of every row.
-
-    >>> build_memory_mb(1_000, 384), build_memory_mb(100_000, 384), build_memory_mb(10_000_000, 384)
-    (64, 157, 2048)
-    """
-    smallest, largest = _BUILD_MEMORY_MB
-    return min(max(rows * (2 * dimensions + 48 * HNSW_M + 120) // 1_048_576, smallest), largest)
 
 
 def column_definitions(columns: Sequence[Column]) -> sql.Composed:
@@ -306,33 +234,6 @@ def _all_columns(dimensions: int) -> sql.Composed:
     )
 
 
-_KEY = "key"
-_HNSW = "hnsw"
-
-
-def _graph(m: int, ef_construction: int) -> str:
-    return f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {m}, ef_construction = {ef_construction})"
-
-
-_INDEXES = {
-    _KEY: "(fragment_id, generation_from)",
-    _HNSW: _graph(HNSW_M, HNSW_EF_CONSTRUCTION),
-    "terms": "USING gin (terms)",
-    "document": "(document_id)",
-    **{key: f"({key}_key)" for key in ("product", "domain", "audience", "source_class", "region", "environment")},
-}
-
-
-def _build(connection: Connection, statement: sql.Composed) -> None:
-    try:
-        with connection.transaction():
-            connection.execute(statement)
-    except (errors.DiskFull, errors.OutOfMemory):
-        # A parallel build keeps its graph in shared memory, which containers are often short of.
-        connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-        connection.execute(statement)
-
-
 def _partition_name(table: str, corpus: str) -> str:
     return f"{table}_{corpus[:20]}_{sha256_hex(corpus)[:8]}"
 
@@ -341,7 +242,8 @@ def _lock(connection: Connection) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (_DDL_LOCK,))
 
 
-def _exists(connection: Connection, relation: str) -> bool:
+def relation_exists(connection: Connection, relation: str) -> bool:
+    """Whether the schema serving has a table or index of that name."""
     row = connection.execute(
         "SELECT 1 FROM pg_class WHERE relnamespace = %s::regnamespace AND relname = %s",
         (SCHEMA, relation),

@@ -234,6 +234,10 @@ WHERE generation_from <= :generation AND (generation_to IS NULL OR generation_to
 ORDER BY embedding <=> :vector
 LIMIT :size;
 
+-- name: prevalent_values
+-- Values of a column that more than so many rows of a leaf have.
+SELECT {column} AS value FROM {leaf} WHERE {column} IS NOT NULL GROUP BY {column} HAVING count(*) > :most ORDER BY {column};
+
 -- name: frequent_products
 -- Products of a leaf with so many rows, and how many.
 SELECT product_key, count(*) AS row_count

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import publication, read_session, tables
+from corpus_pipeline.index import leaf_indexes, leaves, publication, read_session
 
 CONDITION = (
     "serving.passes_filters(%s, product_key, domain_key, audience_key, source_class_key, region_key, environment_key,"
@@ -41,14 +41,14 @@ NEAREST = (
 
 
 def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "GRAPH_FROM_ROWS", 5)
+    monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
     texts = {name: [f"{name} text {number}" for number in range(count)] for name, count in SHARES.items()}
     corpus.publish(*(corpus.doc(f"{name}.md", *texts[name], product=name) for name in SHARES))
     with corpus.context.database.connection() as connection:
         table = publication(connection, corpus.slug).serving_table
         graphs = connection.execute(
             "SELECT indexdef FROM pg_indexes WHERE tablename = %s AND indexdef LIKE '%%USING hnsw%%' ORDER BY indexdef",
-            (tables.leaves(table, corpus.slug)[0].name,),
+            (leaves(table, corpus.slug)[0].name,),
         ).fetchall()
     conditions = [row["indexdef"].partition(" WHERE ")[2] for row in graphs]
     assert sorted(conditions) == ["", "(product_key = 'o''hare'::text)"]
@@ -61,6 +61,23 @@ def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, mon
     assert any("_hnsw_" in line for line in plan_lines)
     assert len(found) == 3
     assert found <= set(texts["O'Hare"])
+
+
+def test_no_index_leads_to_the_values_that_most_rows_have(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
+    texts = {name: [f"{name} text {number}" for number in range(count)] for name, count in SHARES.items()}
+    corpus.publish(*(corpus.doc(f"{name}.md", *texts[name], product=name) for name in SHARES))
+    with corpus.context.database.connection() as connection:
+        table = publication(connection, corpus.slug).serving_table
+    query = NEAREST.format(table=table, condition=CONDITION, vector=f"'{[1] * 16}'::halfvec")
+    indexes = {"most": "_hnsw on", "rare": "_product on"}
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        for product, index in indexes.items():
+            values = (Jsonb({"product": product}),)
+            plan_lines = [row["QUERY PLAN"] for row in connection.execute(f"EXPLAIN {query}", values)]
+            assert any(index in line for line in plan_lines), plan_lines
+            assert len(connection.execute(query, values).fetchall()) == 3
 
 
 SHARES = {"Rare": 3, "O'Hare": 8, "Most": 20}

@@ -15,11 +15,11 @@ from psycopg.types.json import Jsonb
 from corpus_pipeline.embedding import embedding_fingerprint, load_model
 from corpus_pipeline.index import analyser_for
 from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
+from corpus_pipeline.index.leaf_indexes import index_leaf
 from corpus_pipeline.index.lexicon import count_terms, lexical_size
 from corpus_pipeline.index.tables import (
     attach_partitions,
     ensure_serving_table,
-    index_leaf,
     leaves,
     make_partitions,
 )

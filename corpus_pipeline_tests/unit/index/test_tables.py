@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_pipeline.index.tables import build_memory_mb, leaves, serving_table_name
+from corpus_pipeline.index.leaf_indexes import build_memory_mb
+from corpus_pipeline.index.tables import leaves, serving_table_name
 
 SLUGS = st.from_regex(r"[a-z][a-z0-9_]{0,62}", fullmatch=True)
 TABLE = serving_table_name("f" * 64, "a" * 64)
