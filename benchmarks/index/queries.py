@@ -126,11 +126,11 @@ def _measured(
     # As search does where no index serves the filter.
     unindexed = "plan_tier" in filters or "attributes" in filters
     prefer_graph(reader, scan_width(current_rows, unindexed=unindexed))
-    reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=False)
+    reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=True)
     clock = _Clock(reader)
     for vector in asked:
         with clock:
-            rows = reader.execute(query, values | {"vector": HalfVector(vector)}, prepare=False).fetchall()
+            rows = reader.execute(query, values | {"vector": HalfVector(vector)}, prepare=True).fetchall()
         best = np.sort(1.0 - matrix @ vector)[:K]
         wanted += len(best)
         fewest = min(fewest, len(rows))

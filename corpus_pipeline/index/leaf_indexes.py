@@ -15,9 +15,10 @@ __all__ = ["build_memory_mb", "index_leaf"]
 
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
-PRODUCT_M = 28
-PRODUCT_EF_CONSTRUCTION = 256
-"""The nearest of one product lie farther apart than those of all, so that their graph needs more neighbours."""
+SMALL_GRAPH_ROWS = 50_000
+SMALL_M = 32
+SMALL_EF_CONSTRUCTION = 256
+"""Up to so many rows: their nearest lie farther apart, so that their graph needs more neighbours."""
 GRAPH_FROM_ROWS = 5_000
 GRAPH_UP_TO_SHARE = 0.3
 """A product with at least so many rows, and at most this share of them, has a graph of its own."""
@@ -26,13 +27,14 @@ _KEY = "key"
 _HNSW = "hnsw"
 
 
-def _graph(m: int, ef_construction: int) -> str:
+def _graph(rows: int) -> str:
+    small = rows <= SMALL_GRAPH_ROWS
+    m, ef_construction = (SMALL_M, SMALL_EF_CONSTRUCTION) if small else (HNSW_M, HNSW_EF_CONSTRUCTION)
     return f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {m}, ef_construction = {ef_construction})"
 
 
 _INDEXES = {
     _KEY: "(fragment_id, generation_from)",
-    _HNSW: _graph(HNSW_M, HNSW_EF_CONSTRUCTION),
     "terms": "USING gin (terms)",
     "document": "(document_id)",
     **{key: f"({key}_key)" for key in ("region", "environment")},
@@ -51,6 +53,7 @@ def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed:
         dimensions: Of the vectors.
     """
     _give_memory(connection, rows, dimensions)
+    _index(connection, leaf, _HNSW, sql.SQL(_graph(rows)))
     for kind, definition in _INDEXES.items():
         _index(connection, leaf, kind, sql.SQL(definition))
     for column in _FILTERED:
@@ -91,9 +94,9 @@ def _index_frequent_products(connection: Connection, leaf: ServingLeaf, rows: in
     shares = sql.SQL(load_queries("index").frequent_products.sql).format(leaf=qualified(leaf.name))
     bounds = {"fewest": GRAPH_FROM_ROWS, "most": int(rows * GRAPH_UP_TO_SHARE)}
     for row in connection.execute(shares, bounds).fetchall():
-        _give_memory(connection, row["row_count"] * PRODUCT_M // HNSW_M, dimensions)
+        _give_memory(connection, row["row_count"], dimensions)
         condition = sql.SQL(" WHERE product_key = {}").format(sql.Literal(row["product_key"]))
-        definition = sql.SQL(_graph(PRODUCT_M, PRODUCT_EF_CONSTRUCTION)) + condition
+        definition = sql.SQL(_graph(row["row_count"])) + condition
         _index(connection, leaf, f"{_HNSW}_{sha256_hex(row['product_key'])[:8]}", definition)
 
 
@@ -121,7 +124,8 @@ def build_memory_mb(rows: int, dimensions: int) -> int:
     (64, 157, 2048)
     """
     smallest, largest = _BUILD_MEMORY_MB
-    return min(max(rows * (2 * dimensions + 48 * HNSW_M + 120) // 1_048_576, smallest), largest)
+    m = SMALL_M if rows <= SMALL_GRAPH_ROWS else HNSW_M
+    return min(max(rows * (2 * dimensions + 48 * m + 120) // 1_048_576, smallest), largest)
 
 
 def _build(connection: Connection, statement: sql.Composed) -> None:

@@ -15,9 +15,9 @@ __all__ = ["EF_SEARCH", "read_session", "search_width", "use_search_settings"]
 
 EF_SEARCH = 110
 """Measured with 100,000 fragments: recall@10 is 1.00 of all and 0.99 of a tenth; 200 is half as fast."""
-_WIDTHS = ((50_000, 200), (200_000, EF_SEARCH), (500_000, 200))
+_WIDTHS = ((200_000, EF_SEARCH), (500_000, 200))
 _LARGEST_WIDTH = 400
-"""Small graphs are walked wider in the same time; of a million rows 110 finds 0.89 of the nearest, 400 0.96."""
+"""Of a million rows 110 finds 0.89 of the nearest, 400 0.96."""
 
 READER = "corpus_reader"
 EVALUATOR = "corpus_evaluator"
@@ -83,7 +83,7 @@ def search_width(leaf_rows: int | None) -> int:
         leaf_rows: About how many rows the leaf has; ``None`` when they were never counted.
 
     >>> search_width(10_000), search_width(100_000), search_width(1_000_000)
-    (200, 110, 400)
+    (110, 110, 400)
     """
     if leaf_rows is None:
         return EF_SEARCH
