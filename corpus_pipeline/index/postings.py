@@ -74,6 +74,8 @@ def update_postings(connection: Connection, leaf: ServingLeaf, generation: int) 
         rebuild_postings(connection, leaf.table, leaf.corpus, generation)
         return
     statistics = _statistics(connection, leaf.corpus, generation)
+    if not statistics.mean_terms:
+        return  # None of the new rows has a word; they get places with the next ones that have.
     first = -(-known["places"] // BLOCK_PLACES) * BLOCK_PLACES
     _extend(connection, leaf, known["index_id"], first, statistics)
 

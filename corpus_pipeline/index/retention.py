@@ -6,7 +6,7 @@ from psycopg import sql
 
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.postings import drop_postings
-from corpus_pipeline.index.repository import locked_publication
+from corpus_pipeline.index.repository import locked_publication, serving_table, staged_generation
 from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
 from corpus_pipeline.store import Database, forget_documents_before, load_queries
 
@@ -46,10 +46,12 @@ def remove_old_rows(
             return 0
         queries.remove_unneeded_term_statistics(connection, corpus=corpus, published=published.generation, kept=numbers)
         forget_documents_before(connection, corpus, min(numbers))
+        staged = staged_generation(connection, corpus)
+        staged_table = serving_table(connection, corpus, staged) if staged else None
         tables = [row["serving_table"] for row in queries.serving_tables(connection, corpus=corpus)]
         for table in (*tables, PARENTS_TABLE):
             served = [row["generation"] for row in kept if table in (PARENTS_TABLE, row["serving_table"])]
-            if not served:
+            if not served and table != staged_table:
                 drop_postings(connection, table, corpus)
             removed[table] = connection.execute(
                 completed("remove_unneeded_rows", table=qualified(table)),

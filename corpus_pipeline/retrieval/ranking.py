@@ -218,7 +218,7 @@ def _candidates(
             for target in worded
             for filters in question.filters
         ]
-        counts.update({"corpora": len(worded), "fragments": sum(map(len, worded_rows))})
+        counts.update({"corpora": len(worded), "fragments": sum(len(found.rows) for found in worded_rows)})
     vectors = {target.space: question.vectors[target.space] for target in targets}
     with trace.stage("dense") as counts:
         for target in targets:
@@ -237,7 +237,8 @@ def _candidates(
         counts.update({"corpora": len(targets), "fragments": len(dense)})
     owners = (target for target in worded for _ in question.filters)
     for target, rows in zip(owners, worded_rows, strict=True):
-        sparse |= {one.fragment_id: one for one in repository.lexical_candidates(rows, target, vectors[target.space])}
+        scored = repository.lexical_candidates(rows, target, vectors[target.space])
+        sparse.update({candidate.fragment_id: candidate for candidate in scored})
     with trace.stage("fusion") as counts:
         merged = fuse(dense.values(), sparse.values()) if worded else rank(list(dense.values()))
         counts |= {

@@ -24,6 +24,7 @@ from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits
 from corpus_pipeline.store import Connection, load_queries
 
 __all__ = [
+    "LexicalRows",
     "SearchTarget",
     "best_of_documents",
     "facet_rows",
@@ -100,6 +101,14 @@ class SearchTarget:
     analyser: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LexicalRows:
+    """Rows found by words, best first, and their vectors: float32, shape (rows, dimensions), L2-normalised."""
+
+    rows: list[dict[str, Any]]
+    vectors: Vector
+
+
 def nearest_fragments(
     connection: Connection,
     target: SearchTarget,
@@ -147,7 +156,7 @@ def nearest_fragments(
 
 def lexical_rows(
     connection: Connection, target: SearchTarget, query: str, filters: SearchFilters, limits: SearchLimits
-) -> list[dict[str, Any]]:
+) -> LexicalRows:
     """The fragments that share the most telling words with the query, as far as the session may see them.
 
     Exact BM25 over all fragments that meet every filter. Groups, generation and the day are those of
@@ -168,10 +177,10 @@ def lexical_rows(
         ModelUnavailableError: This installation makes words otherwise than the generation did.
     """
     if target.analyser is None:
-        return []
+        return LexicalRows([], _unit_vectors([]))
     terms = analyser_of(target.analyser).terms(query)
     if not terms:
-        return []
+        return LexicalRows([], _unit_vectors([]))
     values = {
         "corpus": target.corpus,
         "terms": terms,
@@ -179,25 +188,26 @@ def lexical_rows(
         "fetch_limit": limits.fetch_limit,
     }
     function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
-    return _run(connection, "lexical_fragments", target, values, function=sql.Identifier("serving", function))
+    parts = {"function": sql.Identifier("serving", function)}
+    rows = _execute(connection, "lexical_fragments", target, values, parts, prepare=True).fetchall()
+    return LexicalRows(rows, _unit_vectors(rows))
 
 
-def lexical_candidates(rows: Sequence[Mapping[str, Any]], target: SearchTarget, vector: Vector) -> list[Candidate]:
+def lexical_candidates(found: LexicalRows, target: SearchTarget, vector: Vector) -> list[Candidate]:
     """What :func:`lexical_rows` has found, each with its cosine to a vector beside its BM25.
 
     Args:
-        rows: Of that target.
-        target: Where they were found.
+        found: In that target.
+        target: Where it was found.
         vector: float32, shape (dimensions,), L2-normalised.
     """
-    if not rows:
+    if not found.rows:
         return []
-    stored = _unit_vectors(rows)
     # As the database compares them: both in half precision.
-    cosines = (stored @ _unit_vectors([{"embedding": HalfVector(vector)}])[0]).tolist()
+    cosines = (found.vectors @ _unit_vectors([{"embedding": HalfVector(vector)}])[0]).tolist()
     return [
         _candidate(row, target, unit, score, lexical_score=float(row["bm25"]))
-        for row, unit, score in zip(rows, stored, cosines, strict=True)
+        for row, unit, score in zip(found.rows, found.vectors, cosines, strict=True)
     ]
 
 
@@ -297,10 +307,8 @@ def _leaf_rows(connection: Connection, target: SearchTarget) -> int | None:
     return None if rows is None or rows < 0 else int(rows)
 
 
-def _run(
-    connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any], **parts: sql.Composable
-) -> list[dict[str, Any]]:
-    return _execute(connection, name, target, values, parts).fetchall()
+def _run(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return _execute(connection, name, target, values).fetchall()
 
 
 def _execute(
@@ -315,7 +323,7 @@ def _execute(
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
     query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **(parts or {}), **keys)
-    # Not prepared unless asked for: a generic plan would carry every filter, given or not, into the index scan.
+    # Prepared only where filters are no part of it: a generic plan would carry each, given or not, into the index scan.
     # Binary: vectors as text take longer to parse than to find.
     return connection.execute(query, values, prepare=prepare, binary=True)
 

@@ -169,7 +169,7 @@ AS $$
 DECLARE
     size CONSTANT integer := 1000;
     most_looked_at CONSTANT integer := 5000;
-    wanted double precision := greatest(4 * most, 100);
+    wanted double precision := greatest(1.5 * most, most + 30.0);
     blocks integer[];
     totals public.vector[];
     growth double precision;
@@ -177,9 +177,13 @@ DECLARE
     sampled_share double precision;
     highest double precision;
     middle double precision;
-    above bigint;
+    above double precision;
+    below double precision;
+    marked bigint;
     rank bigint;
     threshold double precision;
+    bar public.vector;
+    marks varbit[];
     places integer[];
 BEGIN
     is_complete := false;
@@ -189,10 +193,11 @@ BEGIN
     INTO blocks, totals, growth
     FROM (
         SELECT p.block, max(q.weight / p.weight) AS growth,
-               corpus.total(CASE WHEN q.repeats = 1 THEN p.impacts::public.vector
-                            ELSE p.impacts::public.vector OPERATOR(public.*) array_fill(q.repeats, ARRAY[size])::public.vector
-                            END) AS total
-        FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS q (term, repeats, weight)
+               corpus.total(CASE WHEN q.repeats IS NULL THEN p.impacts::public.vector
+                            ELSE p.impacts::public.vector OPERATOR(public.*) q.repeats END) AS total
+        FROM (SELECT u.term, u.weight,
+                     CASE WHEN u.repeats > 1 THEN array_fill(u.repeats, ARRAY[size])::public.vector END AS repeats
+              FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS u (term, repeats, weight) OFFSET 0) q
         JOIN corpus.posting_blocks p ON p.index_id = postings.index_id AND p.term = q.term
         GROUP BY p.block
     ) t;
@@ -202,37 +207,55 @@ BEGIN
     END IF;
     SELECT array_agg(t.total), count(*) * size / postings.places::double precision INTO sampled, sampled_share
     FROM unnest(totals) WITH ORDINALITY AS t (total, number)
-    WHERE t.number % greatest(cardinality(totals) / greatest(5, cardinality(totals) / 20), 1) = 0;
+    WHERE t.number % greatest(cardinality(totals) / greatest(20, cardinality(totals) / 20), 1) = 0;
 
     LOOP
-        -- About as many are above the threshold as are wanted: as many of the sample as are its share.
+        -- A threshold that as many of the sample exceed as are its share of what is wanted.
         rank := ceil(wanted * least(sampled_share, 1));
         threshold := 0;
         highest := (SELECT sum(q.repeats * q.weight) FROM unnest(prepared.repeats, prepared.weights) AS q (repeats, weight));
+        above := highest;
         FOR step IN 1..16 LOOP
-            middle := (threshold + highest) / 2;
-            SELECT sum(bit_count(public.binary_quantize(
-                s OPERATOR(public.-) array_fill(middle::real, ARRAY[size])::public.vector))) INTO above
-            FROM unnest(sampled) AS s;
-            IF above < rank THEN
-                highest := middle;
+            middle := (threshold + above) / 2;
+            bar := array_fill(middle::real, ARRAY[size])::public.vector;
+            SELECT sum(bit_count(public.binary_quantize(s OPERATOR(public.-) bar))) INTO marked FROM unnest(sampled) AS s;
+            IF marked < rank THEN
+                above := middle;
             ELSE
                 threshold := middle;
-                EXIT WHEN above <= rank * 1.25 + 1;
+                EXIT WHEN marked <= rank * 1.25;
             END IF;
         END LOOP;
-
-        -- Zeros before each 1 in the bits of a block tell where it is.
-        SELECT array_agg(b.block * size + (r.zeros + r.number - 1)::integer) INTO places
-        FROM (
-            SELECT t.block, public.binary_quantize(
-                t.total OPERATOR(public.-) array_fill(threshold::real, ARRAY[size])::public.vector) AS bits
-            FROM unnest(blocks, totals) AS t (block, total) OFFSET 0
-        ) b, LATERAL (
-            SELECT u.number, sum(length(u.zeros)) OVER (ORDER BY u.number) AS zeros
-            FROM unnest(string_to_array(b.bits::text, '1')) WITH ORDINALITY AS u (zeros, number)
-        ) r
-        WHERE bit_count(b.bits) > 0 AND r.number <= bit_count(b.bits);
+        -- The sample is small: corrected until about as many of all exceed it. A 1 in the bits of a block marks a place.
+        below := 0;
+        above := highest;
+        FOR step IN 1..8 LOOP
+            bar := array_fill(threshold::real, ARRAY[size])::public.vector;
+            SELECT array_agg(b.bits), sum(bit_count(b.bits)) INTO marks, marked
+            FROM (SELECT public.binary_quantize(t OPERATOR(public.-) bar) AS bits FROM unnest(totals) AS t OFFSET 0) b;
+            -- The last of the thresholds is the one that the marks are of.
+            EXIT WHEN step = 8 OR marked BETWEEN wanted * 0.9 AND 2 * wanted + 20 OR (threshold = 0 AND marked < wanted);
+            IF marked > wanted THEN
+                below := threshold;
+                threshold := least((threshold + above) / 2, greatest(threshold * 1.1, above * 0.05));
+            ELSE
+                above := threshold;
+                threshold := CASE WHEN step < 5 THEN greatest((below + threshold) / 2, threshold * 0.9) ELSE below END;
+            END IF;
+        END LOOP;
+        SELECT array_agg(b.block * size + p.at) INTO places
+        FROM (SELECT m.block, m.bits, bit_count(m.bits) AS ones FROM unnest(blocks, marks) AS m (block, bits) OFFSET 0) b,
+             LATERAL (
+                SELECT position(B'1' IN b.bits) - 1 AS at WHERE b.ones = 1
+                UNION ALL
+                -- The zeros before each 1 tell where it is.
+                SELECT (r.zeros + r.number - 1)::integer
+                FROM (SELECT u.number, sum(length(u.zeros)) OVER (ORDER BY u.number) AS zeros
+                      FROM unnest(string_to_array(b.bits::text, '1')) WITH ORDINALITY AS u (zeros, number)
+                      WHERE b.ones > 1) r
+                WHERE r.number <= b.ones
+             ) p
+        WHERE b.ones > 0;
         EXIT WHEN cardinality(places) > most_looked_at;
 
         -- One row by its key for each place, whatever other index its filters have.

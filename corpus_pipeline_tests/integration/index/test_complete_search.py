@@ -20,7 +20,7 @@ ROWS = 400
     ("small", "wanted"),
     [
         # Each is searched once more, exactly, for nothing is found here.
-        (0, [("800", False), ("110", True), ("200", False), ("110", True), ("800", False), ("110", True)]),
+        (0, [("800", False), ("110", True), ("110", False), ("110", True), ("800", False), ("110", True)]),
         # Few rows are looked at one by one at once.
         (repository.EXACT_UP_TO_ROWS, [("110", True)] * 3),
     ],

@@ -228,7 +228,7 @@ def test_each_leaf_has_its_indexes(corpus: Any, documents: Any) -> None:
                 "SELECT indexdef FROM pg_indexes WHERE schemaname = 'serving' AND tablename = %s", (leaf.name,)
             ).fetchall()
             definitions = " ".join(row["indexdef"] for row in rows)
-            assert "USING hnsw (embedding halfvec_cosine_ops) WITH (m='16', ef_construction='64')" in definitions
+            assert "USING hnsw (embedding halfvec_cosine_ops) WITH (m='32', ef_construction='256')" in definitions
             assert "USING gin (terms)" in definitions
             assert "UNIQUE INDEX" in definitions
             assert "(product_key)" in definitions
