@@ -41,7 +41,7 @@ from corpus_pipeline.store import Connection, StageContext
 
 RESULTS = Path(__file__).parent / "results"
 TIMED = ("analyse_corpus", "make_plan", "keep_added_rows", "insert_fragments", "insert_parents", "index_leaf")
-TIMED += ("count_terms", "ann_recall")
+TIMED += ("count_terms", "update_postings", "ann_recall")
 _DOCUMENTS_AT_ONCE = 2_000
 
 
@@ -171,8 +171,11 @@ def _sizes(connection: Connection, table: str) -> dict[str, int]:
             },
         ).fetchone()
         sizes |= {f"{leaf.state} {key}": value // 1_000_000 for key, value in (row or {}).items()}
-    row = connection.execute("SELECT pg_database_size(current_database()) AS size").fetchone()
-    return sizes | {"database": row["size"] // 1_000_000 if row else 0}
+    row = connection.execute(
+        "SELECT pg_total_relation_size('corpus.posting_blocks') AS lists, pg_database_size(current_database()) AS size"
+    ).fetchone()
+    assert row is not None
+    return sizes | {"posting lists": row["lists"] // 1_000_000, "database": row["size"] // 1_000_000}
 
 
 def _again(context: StageContext) -> float:

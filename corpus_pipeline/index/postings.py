@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 
 from corpus_pipeline.index.analyser import LEVELS, TERM_BUCKETS
 from corpus_pipeline.index.binary_copy import COPY_END, COPY_START
@@ -112,9 +114,10 @@ def _known(connection: Connection, leaf: ServingLeaf) -> dict[str, Any] | None:
 
 
 def _outgrown(connection: Connection, leaf: ServingLeaf, known: dict[str, Any]) -> bool:
-    rows = connection.execute(
-        completed("posting_rows", leaf=qualified(leaf.name)), {"index_id": known["index_id"]}
-    ).fetchone()
+    with _joined_as_wholes(connection):
+        rows = connection.execute(
+            completed("posting_rows", leaf=qualified(leaf.name)), {"index_id": known["index_id"]}
+        ).fetchone()
     total, placed = (int(rows["total"]), int(rows["placed"])) if rows else (0, 0)
     return total <= SMALL_ROWS or (total - placed) * 4 > total or known["places"] > 1.25 * total + 10 * BLOCK_PLACES
 
@@ -137,20 +140,30 @@ def _statistics(connection: Connection, corpus: str, generation: int) -> Statist
 
 
 def _extend(connection: Connection, leaf: ServingLeaf, index_id: int, first: int, statistics: Statistics) -> None:
-    connection.execute(sql.SQL("SET LOCAL work_mem = {}").format(sql.Literal(_BUILD_MEMORY)))
-    added = connection.execute(
-        completed("place_rows", leaf=qualified(leaf.name)), {"index_id": index_id, "first": first}
-    ).rowcount
-    if not added:
-        return
-    with connection.cursor("index_posting_rows", binary=True) as reader:
-        reader.execute(completed("posting_terms", leaf=qualified(leaf.name)), {"index_id": index_id, "first": first})
-        # Made before they are copied, for a connection does one at a time; so are the places of a batch.
-        while rows := reader.fetchmany(BLOCK_PLACES * _BLOCKS_AT_ONCE):
-            _copy(connection, index_id, rows, statistics)
+    values = {"index_id": index_id, "first": first}
+    with _joined_as_wholes(connection):
+        added = connection.execute(completed("place_rows", leaf=qualified(leaf.name)), values).rowcount
+        if not added:
+            return
+        with connection.cursor("index_posting_rows", binary=True) as reader:
+            reader.execute(completed("posting_terms", leaf=qualified(leaf.name)), values)
+            while rows := reader.fetchmany(BLOCK_PLACES * _BLOCKS_AT_ONCE):
+                _copy(connection, index_id, rows, statistics)
     load_queries("index").extend_posting_index(
         connection, index_id=index_id, places=first + added, mean_terms=statistics.mean_terms
     )
+
+
+@contextmanager
+def _joined_as_wholes(connection: Connection) -> Iterator[None]:
+    """Joins of whole leaves: statistics know nothing of rows that this transaction has written."""
+    connection.execute(sql.SQL("SET LOCAL work_mem = {}").format(sql.Literal(_BUILD_MEMORY)))
+    connection.execute("SET LOCAL enable_nestloop = off")
+    try:
+        yield
+    finally:
+        if connection.info.transaction_status == TransactionStatus.INTRANS:
+            connection.execute("SET LOCAL enable_nestloop = on")
 
 
 def _copy(connection: Connection, index_id: int, rows: Sequence[dict[str, Any]], statistics: Statistics) -> None:
