@@ -9,7 +9,7 @@ from corpus_pipeline.index.history import Generation, GenerationStatus, LogEntry
 from corpus_pipeline.index.loading import clear_above
 from corpus_pipeline.index.plan import Plan, make_plan
 from corpus_pipeline.index.pointer import publish_corpus, resume_corpus, rollback_corpus, root_of_served_rows
-from corpus_pipeline.index.postings import rebuild_postings
+from corpus_pipeline.index.postings import drop_postings, rebuild_postings
 from corpus_pipeline.index.repository import (
     generation,
     generations,
@@ -48,6 +48,7 @@ __all__ = [
     "analyser_for",
     "analyser_of",
     "clear_above",
+    "drop_postings",
     "generation",
     "generations",
     "leaves",

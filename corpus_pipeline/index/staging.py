@@ -19,7 +19,7 @@ from corpus_pipeline.index.loading import (
     retire_rows,
 )
 from corpus_pipeline.index.plan import Plan, make_plan
-from corpus_pipeline.index.postings import update_postings
+from corpus_pipeline.index.postings import has_postings, rebuild_postings, update_postings
 from corpus_pipeline.index.recall import ann_recall
 from corpus_pipeline.index.repository import add_generation, cached_dimensions, next_generation
 from corpus_pipeline.index.tables import (
@@ -74,6 +74,8 @@ def _keep(run: StageRun, plan: Plan, writer: Connection) -> None:
     with run.commit(output_sha256=plan.root_sha256, counts=counts, within=writer):
         clear_above(writer, plan.corpus, max(known.generation, plan.base_generation))
         move_locations(writer, plan.table, plan.corpus, plan.moved)
+        if not has_postings(writer, plan.table, plan.corpus):
+            rebuild_postings(writer, plan.table, plan.corpus, known.generation)
 
 
 def _stage(run: StageRun, plan: Plan, writer: Connection) -> None:

@@ -27,8 +27,12 @@ def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> 
         Its vector by vector space, float32, shape (dimensions,), L2-normalised. Asking for one waits until all are
         made, and raises what encoding has raised.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="encode") as executor:
+    executor = ThreadPoolExecutor(1, thread_name_prefix="encode")
+    try:
         yield _Vectors(models, executor.submit(_encoded, models, query), trace)
+    finally:
+        # A search that failed does not wait for a vector that nobody asks for any more.
+        executor.shutdown(wait=False, cancel_futures=True)
 
 
 class _Vectors(Mapping[str, Vector]):

@@ -218,7 +218,12 @@ def _candidates(
             for target in worded
             for filters in question.filters
         ]
-        counts.update({"corpora": len(worded), "fragments": sum(len(found.rows) for found in worded_rows)})
+        counts.update(
+            {
+                "corpora": len(worded),
+                "fragments": len({row["fragment_id"] for found in worded_rows for row in found.rows}),
+            }
+        )
     vectors = {target.space: question.vectors[target.space] for target in targets}
     with trace.stage("dense") as counts:
         for target in targets:

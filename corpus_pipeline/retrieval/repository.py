@@ -323,7 +323,8 @@ def _execute(
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
     query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **(parts or {}), **keys)
-    # Prepared only where filters are no part of it: a generic plan would carry each, given or not, into the index scan.
+    # Prepared only where every question gets a plan of its own or filters are a mere argument: a generic plan would
+    # carry each filter, given or not, into the index scan.
     # Binary: vectors as text take longer to parse than to find.
     return connection.execute(query, values, prepare=prepare, binary=True)
 

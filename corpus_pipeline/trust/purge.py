@@ -20,6 +20,7 @@ from corpus_pipeline.index import (
     PARENTS_TABLE,
     Generation,
     clear_above,
+    drop_postings,
     generation,
     locked_publication,
     qualified,
@@ -197,7 +198,10 @@ def _purge(
     hidden = int(queries.hidden_copies(connection)) if published else 0
     removed, redacted = _remove(connection, tables)
     for row in list(queries.posting_indexes_of_documents(connection)):
-        rebuild_postings(connection, row["serving_table"], row["corpus"], row["generation"])
+        if row["generation"] is None:
+            drop_postings(connection, row["serving_table"], row["corpus"])
+        else:
+            rebuild_postings(connection, row["serving_table"], row["corpus"], row["generation"])
     files = _hashes(connection, list(found))
     documents = tuple(
         PurgedDocument(

@@ -91,7 +91,8 @@ BEGIN
     WITH weighed AS (
         SELECT s.term, count(*) AS repeats, ln(1 + (fragments - s.fragment_count + 0.5) / (s.fragment_count + 0.5)) AS weight
         FROM unnest(query_terms) AS given (term)
-        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term
+        -- Other keys are no terms: whether one is known must not tell that a hidden row repeats a word.
+        JOIN corpus.term_statistics s ON s.corpus = of_corpus AND s.term = given.term AND given.term BETWEEN 0 AND buckets - 1
              AND s.generation_from <= of_generation AND (s.generation_to IS NULL OR s.generation_to > of_generation)
         GROUP BY s.term, s.fragment_count
     ), known AS (
@@ -173,6 +174,8 @@ DECLARE
     blocks integer[];
     totals public.vector[];
     growth double precision;
+    slack double precision;
+    margin double precision;
     sampled public.vector[];
     sampled_share double precision;
     highest double precision;
@@ -187,15 +190,15 @@ DECLARE
     places integer[];
 BEGIN
     is_complete := false;
-    -- How much more a score may be than the sum of impacts, which are as old as their block.
-    SELECT array_agg(t.block), array_agg(t.total),
-           max(t.growth) * greatest(1, prepared.mean_terms / postings.least_mean_terms) * (1 + 1e-4)
-    INTO blocks, totals, growth
+    -- How much more a score may be than the sum of impacts, which are as old as their block: by the largest ratio of
+    -- weights or by all their differences, whichever is less, and by the ratio of mean lengths.
+    margin := greatest(1, prepared.mean_terms / postings.least_mean_terms) * (1 + 1e-4);
+    SELECT array_agg(t.block), array_agg(t.total), max(t.growth), max(t.slack) INTO blocks, totals, growth, slack
     FROM (
-        SELECT p.block, max(q.weight / p.weight) AS growth,
+        SELECT p.block, max(q.weight / p.weight) AS growth, sum(q.times * greatest(q.weight - p.weight, 0)) AS slack,
                corpus.total(CASE WHEN q.repeats IS NULL THEN p.impacts::public.vector
                             ELSE p.impacts::public.vector OPERATOR(public.*) q.repeats END) AS total
-        FROM (SELECT u.term, u.weight,
+        FROM (SELECT u.term, u.weight, u.repeats AS times,
                      CASE WHEN u.repeats > 1 THEN array_fill(u.repeats, ARRAY[size])::public.vector END AS repeats
               FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS u (term, repeats, weight) OFFSET 0) q
         JOIN corpus.posting_blocks p ON p.index_id = postings.index_id AND p.term = q.term
@@ -205,13 +208,13 @@ BEGIN
         is_complete := true;
         RETURN;
     END IF;
-    SELECT array_agg(t.total), count(*) * size / postings.places::double precision INTO sampled, sampled_share
+    SELECT array_agg(t.total), count(*)::double precision / cardinality(totals) INTO sampled, sampled_share
     FROM unnest(totals) WITH ORDINALITY AS t (total, number)
     WHERE t.number % greatest(cardinality(totals) / greatest(20, cardinality(totals) / 20), 1) = 0;
 
     LOOP
         -- A threshold that as many of the sample exceed as are its share of what is wanted.
-        rank := ceil(wanted * least(sampled_share, 1));
+        rank := ceil(wanted * sampled_share);
         threshold := 0;
         highest := (SELECT sum(q.repeats * q.weight) FROM unnest(prepared.repeats, prepared.weights) AS q (repeats, weight));
         above := highest;
@@ -240,9 +243,11 @@ BEGIN
                 threshold := least((threshold + above) / 2, greatest(threshold * 1.1, above * 0.05));
             ELSE
                 above := threshold;
-                threshold := CASE WHEN step < 5 THEN greatest((below + threshold) / 2, threshold * 0.9) ELSE below END;
+                threshold := CASE WHEN step < 4 THEN greatest((below + threshold) / 2, threshold * 0.9)
+                                  ELSE (below + threshold) / 2 END;
             END IF;
         END LOOP;
+        EXIT WHEN marked > most_looked_at;
         SELECT array_agg(b.block * size + p.at) INTO places
         FROM (SELECT m.block, m.bits, bit_count(m.bits) AS ones FROM unnest(blocks, marks) AS m (block, bits) OFFSET 0) b,
              LATERAL (
@@ -256,7 +261,6 @@ BEGIN
                 WHERE r.number <= b.ones
              ) p
         WHERE b.ones > 0;
-        EXIT WHEN cardinality(places) > most_looked_at;
 
         -- One row by its key for each place, whatever other index its filters have.
         EXECUTE format(
@@ -268,7 +272,7 @@ BEGIN
                    ORDER BY row.bm25 DESC, row.fragment_id COLLATE "C" LIMIT %s) AS best',
             format(prepared.search, 'f.fragment_id = p.fragment_id AND f.generation_from = p.generation_from'), most)
         INTO fragment_ids, scores USING postings.index_id, places;
-        is_complete := threshold = 0 OR coalesce(scores[most] >= threshold * growth, false);
+        is_complete := threshold = 0 OR coalesce(scores[most] >= least(threshold * growth, threshold + slack) * margin, false);
         EXIT WHEN is_complete;
         -- The more are hidden or filtered out, the more are looked at.
         wanted := wanted * greatest(2, 2.0 * most / greatest(coalesce(cardinality(fragment_ids), 0), 0.5));

@@ -384,10 +384,10 @@ WHERE first_one.document_id IN (SELECT document_id FROM pg_temp.purged_documents
 DELETE FROM {table} WHERE document_id IN (SELECT document_id FROM pg_temp.purged_documents);
 
 -- name: posting_indexes_of_documents
--- Posting lists of their corpora, with the newest generation that each table serves.
+-- Posting lists of their corpora, with the newest generation that each table still has rows of; NULL where it has none.
 SELECT i.serving_table, i.corpus, max(g.generation) AS generation
 FROM corpus.posting_indexes AS i
-JOIN corpus.generations AS g ON g.corpus = i.corpus AND g.serving_table = i.serving_table AND g.rows_removed_at IS NULL
+LEFT JOIN corpus.generations AS g ON g.corpus = i.corpus AND g.serving_table = i.serving_table AND g.rows_removed_at IS NULL
 WHERE EXISTS (SELECT FROM pg_temp.purged_documents AS p WHERE starts_with(p.document_id, i.corpus || '/'))
 GROUP BY i.serving_table, i.corpus;
 

@@ -11,6 +11,7 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.index import analyser_for, read_session, serving_table
+from corpus_pipeline.index.analyser import TERM_BUCKETS
 
 TERMS = analyser_for("english").terms
 CALL = "SELECT fragment_id FROM serving.lexical_candidates(%s, %s, %s, %s)"
@@ -99,6 +100,7 @@ POSTINGS = [
     "SELECT corpus.prepared_lexical_search('published_rows', '{table}', 'handbook', 2, '{1}', '{}')",
     "SELECT corpus.candidates_by_impact(NULL, NULL, 1)",
     "SELECT corpus.candidates_by_key(NULL, 1)",
+    "SELECT corpus.share_passing('pg_class', '{}')",
     "SELECT corpus.total('[1]'::vector)",
 ]
 
@@ -126,7 +128,7 @@ def test_posting_lists_would_be_closed_if_their_schema_were_not(corpus: Any, rol
 
 
 POSTING_TABLES = ["posting_indexes", "posting_places", "posting_blocks"]
-SEARCH_FUNCTIONS = ["prepared_lexical_search", "candidates_by_impact", "candidates_by_key", "total"]
+SEARCH_FUNCTIONS = ["prepared_lexical_search", "candidates_by_impact", "candidates_by_key", "share_passing", "total"]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,21 @@ def test_no_argument_shows_more(login: Any, table: str) -> None:
     ):
         rows = alice.execute(CALL, ("handbook", terms, filters, most)).fetchall()
         assert {row[0].removeprefix("handbook/") for row in rows} <= OPEN
+
+
+def test_asking_for_keys_tells_not_how_often_hidden_rows_have_a_word(corpus: Any, documents: Any, login: Any) -> None:
+    """Keys of terms that occur often are numbers beyond those of terms; a caller may give any."""
+    hidden = corpus.doc("bonus.md", "bonus bonus bonus bonus", groups=("hr",))
+    corpus.publish(*documents, hidden)
+    alice = login(groups=["everyone"])
+    answers = []
+    for word in ("bonus", "unheard"):
+        for often in range(1, 5):
+            terms = [*TERMS("refunds"), TERMS(word)[0] + often * TERM_BUCKETS]
+            rows = alice.execute(CALL, ("handbook", terms, Jsonb({}), 5)).fetchall()
+            answers.append(sorted(row[0] for row in rows))
+    assert answers == [answers[0]] * len(answers)
+    assert answers[0]
 
 
 def test_an_error_tells_nothing_of_hidden_rows(login: Any, table: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -237,6 +238,28 @@ def test_a_word_asked_for_several_times_counts_as_often(corpus: Any) -> None:
     assert all(name.startswith("a") for name in found)
 
 
+def test_an_impact_is_what_a_term_adds_to_the_score(corpus: Any, appending: None) -> None:
+    first = random_texts(random.Random(18), 80)
+    later = {f"late-{name}": text for name, text in random_texts(random.Random(19), 15).items()}
+    corpus.publish(*documents(corpus, first))
+    corpus.publish(*documents(corpus, first | later))
+    names = {place: name.removeprefix("handbook/").split("::")[0] for (name, _), place in places(corpus).items()}
+    for word in ("alpha", "tau"):
+        lists = rows(
+            corpus,
+            "SELECT block, weight, impacts::text FROM corpus.posting_blocks WHERE term = %s ORDER BY block",
+            *ENGLISH.terms(word),
+        )
+        assert len(lists) == 2
+        for found, texts, made in zip(lists, (first, first | later), (first, later), strict=True):
+            entries = [entry.split(":") for entry in found["impacts"].partition("}")[0][1:].split(",")]
+            impacts = {names[found["block"] * 1000 + int(at) - 1]: float(impact) for at, impact in entries}
+            scores = bm25(texts, word)
+            assert impacts == pytest.approx({name: scores[name] for name in made if name in scores}, rel=1e-5)
+            without = len(texts) - len(scores)
+            assert found["weight"] == pytest.approx(math.log(1 + (without + 0.5) / (len(scores) + 0.5)))
+
+
 # --- nights ---
 
 PADDING = (60, 0, 200, 0)
@@ -315,6 +338,8 @@ def test_a_generation_brought_back_is_searched_by_the_lists_of_a_later_one(corpu
     found = assert_ways_agree(corpus, "alpha beta", most=5)
     assert_best(found, bm25(fragments(before), "alpha beta"), 5)
     assert all(name.startswith("a") for name in found)
+    only_before = "c33x7 alpha gamma"
+    assert_best(assert_ways_agree(corpus, only_before, most=5), bm25(fragments(before), only_before), 5)
 
 
 def test_all_lists_are_made_anew_when_more_than_a_quarter_of_rows_is_new(corpus: Any, appending: None) -> None:
@@ -369,32 +394,33 @@ def test_a_small_corpus_has_all_lists_made_anew_each_time(corpus: Any) -> None:
 
 
 def test_a_reader_of_few_rows_gets_the_best_of_those(corpus: Any) -> None:
+    """Of one row in a hundred, of one in ten, and of nearly all."""
     chance = random.Random(11)
     weights = [1 / (place + 1) for place in range(len(WORDS))]
     known = [
         corpus.doc(
             f"d{number:03d}.md",
             *(" ".join([*chance.choices(WORDS, weights, k=chance.randint(4, 12)), f"{number}x{n}"]) for n in range(10)),
-            groups=("everyone",) if number % 100 == 0 else ("hr",),
+            groups=("few",) if number % 100 == 0 else ("some",) if number % 10 == 0 else ("most",),
         )
         for number in range(300)
     ]
     corpus.publish(*known)
-    visible = fragments(each for each in known if each.groups == ("everyone",))
     was_complete = set()
-    for query in ("alpha", "tau sigma", "alpha alpha kappa tau"):
+    for query in ("alpha", "alpha tau tau sigma"):
         scores = bm25(fragments(known), query)
-        expected = {name: score for name, score in scores.items() if name in visible}
-        for most in (1, 5, 60):
-            is_complete, listed = by_lists(corpus, query, most=most)
-            was_complete.add(is_complete)
-            found = search(corpus, query, most=most)
-            assert list(found.items()) == list(by_keys(corpus, query, most=most).items())
-            assert_best(found, expected, most)
-            if is_complete:
-                assert listed == found
-        assert_best(search(corpus, query, most=30, groups=("everyone", "hr")), scores, 30)
-    assert was_complete == {True, False}
+        for groups in (("few",), ("few", "some"), ("few", "most")):
+            visible = fragments(each for each in known if each.groups[0] in groups)
+            expected = {name: score for name, score in scores.items() if name in visible}
+            for most in (1, 12, 60):
+                is_complete, listed = by_lists(corpus, query, most=most, groups=groups)
+                was_complete.add((groups[-1], is_complete))
+                found = search(corpus, query, most=most, groups=groups)
+                assert list(found.items()) == list(by_keys(corpus, query, most=most, groups=groups).items())
+                assert_best(found, expected, most)
+                if is_complete:
+                    assert list(listed.items()) == list(found.items())
+    assert {("few", True), ("few", False), ("some", True), ("most", True)} <= was_complete
 
 
 # --- stagings that come to nothing ---
@@ -497,8 +523,15 @@ def test_a_generation_without_a_word_leaves_the_one_before_searchable(corpus: An
     texts = random_texts(random.Random(16), 30)
     corpus.publish(*documents(corpus, texts))
     corpus.publish(corpus.doc("a.md", "***"))
+    assert search(corpus, "alpha") == {}
     rollback_corpus(corpus.context.database, "handbook", "ana", "a test")
-    assert_same(search(corpus, "alpha tau", most=100), bm25(texts, "alpha tau"), 100)
+    assert_same(assert_ways_agree(corpus, "alpha tau", most=100), bm25(texts, "alpha tau"), 100)
+    resume_corpus(corpus.context.database, "handbook", "ana")
+    corpus.publish(corpus.doc("a.md", "***"), corpus.doc("b.md", "+++"))
+    texts |= {"a.md": "***", "b.md": "alpha tau tau", "c.md": "alpha"}
+    corpus.publish(*documents(corpus, texts))
+    assert_same(assert_ways_agree(corpus, "alpha tau", most=100), bm25(texts, "alpha tau"), 100)
+    assert places(corpus).keys() >= leaf_rows(corpus)
 
 
 def test_any_number_may_be_asked_for(corpus: Any) -> None:
