@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
+from corpus_pipeline.index.binary_copy import COPY_START
 from corpus_pipeline.index.loading import completed
 from corpus_pipeline.index.sessions import use_search_settings
 from corpus_pipeline.index.tables import ServingLeaf, qualified
@@ -20,8 +21,6 @@ SAMPLED_VECTORS = 50
 DISTANCE_TOLERANCE = 1e-5
 """Rows at the same distance are interchangeable; distances of halfvec differ by less than this in the last bits."""
 _FETCH_ROWS = 5000
-_COPY_SIGNATURE = b"PGCOPY\n\xff\r\n\x00"
-_COPY_HEAD_BYTES = 19
 
 Matrix = NDArray[np.float32]
 
@@ -92,8 +91,8 @@ def _blocks(connection: Connection, leaf: ServingLeaf, generation: int, dimensio
 
 def _whole_rows(received: bytearray, row: np.dtype[Any]) -> Iterator[Matrix]:
     """Takes the whole rows of a binary COPY, without its head, out of what was received."""
-    if received.startswith(_COPY_SIGNATURE):
-        del received[:_COPY_HEAD_BYTES]
+    if received.startswith(COPY_START):
+        del received[: len(COPY_START)]
     count = len(received) // row.itemsize
     if count:
         vectors = np.frombuffer(bytes(received[: count * row.itemsize]), row)["vector"]

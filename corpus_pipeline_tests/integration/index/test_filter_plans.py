@@ -40,12 +40,21 @@ NEAREST = (
 )
 
 
-def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+SHARES = {"Rare": 3, "O'Hare": 8, "Most": 20}
+
+
+def publish_shares(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, list[str]]]:
+    """Publishes a rare product, one between and one that most rows have; the serving table, and the texts of each."""
     monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
     texts = {name: [f"{name} text {number}" for number in range(count)] for name, count in SHARES.items()}
     corpus.publish(*(corpus.doc(f"{name}.md", *texts[name], product=name) for name in SHARES))
     with corpus.context.database.connection() as connection:
-        table = publication(connection, corpus.slug).serving_table
+        return publication(connection, corpus.slug).serving_table, texts
+
+
+def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, texts = publish_shares(corpus, monkeypatch)
+    with corpus.context.database.connection() as connection:
         graphs = connection.execute(
             "SELECT indexdef FROM pg_indexes WHERE tablename = %s AND indexdef LIKE '%%USING hnsw%%' ORDER BY indexdef",
             (leaves(table, corpus.slug)[0].name,),
@@ -64,11 +73,7 @@ def test_a_product_between_rare_and_most_has_a_graph_of_its_own(corpus: Any, mon
 
 
 def test_no_index_leads_to_the_values_that_most_rows_have(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
-    texts = {name: [f"{name} text {number}" for number in range(count)] for name, count in SHARES.items()}
-    corpus.publish(*(corpus.doc(f"{name}.md", *texts[name], product=name) for name in SHARES))
-    with corpus.context.database.connection() as connection:
-        table = publication(connection, corpus.slug).serving_table
+    table, _ = publish_shares(corpus, monkeypatch)
     query = NEAREST.format(table=table, condition=CONDITION, vector=f"'{[1] * 16}'::halfvec")
     indexes = {"most": "_hnsw on", "rare": "_product on"}
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
@@ -78,6 +83,3 @@ def test_no_index_leads_to_the_values_that_most_rows_have(corpus: Any, monkeypat
             plan_lines = [row["QUERY PLAN"] for row in connection.execute(f"EXPLAIN {query}", values)]
             assert any(index in line for line in plan_lines), plan_lines
             assert len(connection.execute(query, values).fetchall()) == 3
-
-
-SHARES = {"Rare": 3, "O'Hare": 8, "Most": 20}
