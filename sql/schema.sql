@@ -52,12 +52,14 @@ CREATE FUNCTION corpus.candidates_by_impact(prepared corpus.lexical_search, post
 DECLARE
     size CONSTANT integer := 1000;
     most_looked_at CONSTANT integer := 5000;
-    wanted double precision := greatest(1.5 * most, most + 30.0);
+    most_left_out CONSTANT double precision := 0.015;
+    wanted double precision;
     blocks integer[];
     totals public.vector[];
     growth double precision;
     slack double precision;
     margin double precision;
+    left_out double precision;
     sampled public.vector[];
     sampled_share double precision;
     highest double precision;
@@ -75,90 +77,107 @@ BEGIN
     -- How much more a score may be than the sum of impacts, which are as old as their block: by the largest ratio of
     -- weights or by all their differences, whichever is less, and by the ratio of mean lengths.
     margin := greatest(1, prepared.mean_terms / postings.least_mean_terms) * (1 + 1e-4);
-    SELECT array_agg(t.block), array_agg(t.total), max(t.growth), max(t.slack) INTO blocks, totals, growth, slack
-    FROM (
-        SELECT p.block, max(q.weight / p.weight) AS growth, sum(q.times * greatest(q.weight - p.weight, 0)) AS slack,
-               corpus.total(CASE WHEN q.repeats IS NULL THEN p.impacts::public.vector
-                            ELSE p.impacts::public.vector OPERATOR(public.*) q.repeats END) AS total
-        FROM (SELECT u.term, u.weight, u.repeats AS times,
-                     CASE WHEN u.repeats > 1 THEN array_fill(u.repeats, ARRAY[size])::public.vector END AS repeats
-              FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS u (term, repeats, weight) OFFSET 0) q
-        JOIN corpus.posting_blocks p ON p.index_id = postings.index_id AND p.term = q.term
-        GROUP BY p.block
-    ) t;
-    IF totals IS NULL THEN
-        is_complete := true;
-        RETURN;
-    END IF;
-    SELECT array_agg(t.total), count(*)::double precision / cardinality(totals) INTO sampled, sampled_share
-    FROM unnest(totals) WITH ORDINALITY AS t (total, number)
-    WHERE t.number % greatest(cardinality(totals) / greatest(20, cardinality(totals) / 20), 1) = 0;
-
+    highest := (SELECT sum(q.repeats * q.weight) FROM unnest(prepared.repeats, prepared.weights) AS q (repeats, weight));
+    -- Words that nearly every fragment has weigh next to nothing and have the longest lists. They are not added up; that
+    -- all of them together may add left_out to a score is made up for by looking at more rows.
+    SELECT coalesce(max(w.so_far), 0) INTO left_out
+    FROM (SELECT sum(q.repeats * q.weight) OVER (ORDER BY q.repeats * q.weight, q.term) AS so_far
+          FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS q (term, repeats, weight)) AS w
+    WHERE w.so_far <= highest * most_left_out;
     LOOP
-        -- A threshold that as many of the sample exceed as are its share of what is wanted.
-        rank := ceil(wanted * sampled_share);
-        threshold := 0;
-        highest := (SELECT sum(q.repeats * q.weight) FROM unnest(prepared.repeats, prepared.weights) AS q (repeats, weight));
-        above := highest;
-        FOR step IN 1..16 LOOP
-            middle := (threshold + above) / 2;
-            bar := array_fill(middle::real, ARRAY[size])::public.vector;
-            SELECT sum(bit_count(public.binary_quantize(s OPERATOR(public.-) bar))) INTO marked FROM unnest(sampled) AS s;
-            IF marked < rank THEN
-                above := middle;
-            ELSE
-                threshold := middle;
-                EXIT WHEN marked <= rank * 1.25;
-            END IF;
-        END LOOP;
-        -- The sample is small: corrected until about as many of all exceed it. A 1 in the bits of a block marks a place.
-        below := 0;
-        above := highest;
-        FOR step IN 1..8 LOOP
-            bar := array_fill(threshold::real, ARRAY[size])::public.vector;
-            SELECT array_agg(b.bits), sum(bit_count(b.bits)) INTO marks, marked
-            FROM (SELECT public.binary_quantize(t OPERATOR(public.-) bar) AS bits FROM unnest(totals) AS t OFFSET 0) b;
-            -- The last of the thresholds is the one that the marks are of.
-            EXIT WHEN step = 8 OR marked BETWEEN wanted * 0.9 AND 2 * wanted + 20 OR (threshold = 0 AND marked < wanted);
-            IF marked > wanted THEN
-                below := threshold;
-                threshold := least((threshold + above) / 2, greatest(threshold * 1.1, above * 0.05));
-            ELSE
-                above := threshold;
-                threshold := CASE WHEN step < 4 THEN greatest((below + threshold) / 2, threshold * 0.9)
-                                  ELSE (below + threshold) / 2 END;
-            END IF;
-        END LOOP;
-        EXIT WHEN marked > most_looked_at;
-        SELECT array_agg(b.block * size + p.at) INTO places
-        FROM (SELECT m.block, m.bits, bit_count(m.bits) AS ones FROM unnest(blocks, marks) AS m (block, bits) OFFSET 0) b,
-             LATERAL (
-                SELECT position(B'1' IN b.bits) - 1 AS at WHERE b.ones = 1
-                UNION ALL
-                -- The zeros before each 1 tell where it is.
-                SELECT (r.zeros + r.number - 1)::integer
-                FROM (SELECT u.number, sum(length(u.zeros)) OVER (ORDER BY u.number) AS zeros
-                      FROM unnest(string_to_array(b.bits::text, '1')) WITH ORDINALITY AS u (zeros, number)
-                      WHERE b.ones > 1) r
-                WHERE r.number <= b.ones
-             ) p
-        WHERE b.ones > 0;
+        SELECT array_agg(t.block), array_agg(t.total), max(t.growth), max(t.slack) INTO blocks, totals, growth, slack
+        FROM (
+            SELECT p.block, max(q.weight / p.weight) AS growth, sum(q.times * greatest(q.weight - p.weight, 0)) AS slack,
+                   corpus.total(CASE WHEN q.repeats IS NULL THEN p.impacts::public.vector
+                                ELSE p.impacts::public.vector OPERATOR(public.*) q.repeats END) AS total
+            FROM (SELECT u.term, u.weight, u.repeats AS times,
+                         CASE WHEN u.repeats > 1 THEN array_fill(u.repeats, ARRAY[size])::public.vector END AS repeats,
+                         sum(u.repeats * u.weight) OVER (ORDER BY u.repeats * u.weight, u.term) AS so_far
+                  FROM unnest(prepared.terms, prepared.repeats, prepared.weights) AS u (term, repeats, weight) OFFSET 0) q
+            JOIN corpus.posting_blocks p ON p.index_id = postings.index_id AND p.term = q.term
+            WHERE q.so_far > left_out
+            GROUP BY p.block
+        ) t;
+        IF totals IS NULL AND left_out = 0 THEN
+            is_complete := true;
+            RETURN;
+        END IF;
+        SELECT array_agg(t.total), count(*)::double precision / cardinality(totals) INTO sampled, sampled_share
+        FROM unnest(totals) WITH ORDINALITY AS t (total, number)
+        WHERE t.number % greatest(cardinality(totals) / greatest(20, cardinality(totals) / 20), 1) = 0;
 
-        -- One row by its key for each place, whatever other index its filters have.
-        EXECUTE format(
-            'SELECT array_agg(best.fragment_id), array_agg(best.bm25)
-             FROM (SELECT row.*
-                   FROM corpus.posting_places AS p,
-                        LATERAL (%s OFFSET 0) AS row
-                   WHERE p.index_id = $1 AND p.place = ANY ($2)
-                   ORDER BY row.bm25 DESC, row.fragment_id COLLATE "C" LIMIT %s) AS best',
-            format(prepared.search, 'f.fragment_id = p.fragment_id AND f.generation_from = p.generation_from'), most)
-        INTO fragment_ids, scores USING postings.index_id, places;
-        is_complete := threshold = 0 OR coalesce(scores[most] >= least(threshold * growth, threshold + slack) * margin, false);
-        EXIT WHEN is_complete;
-        -- The more are hidden or filtered out, the more are looked at.
-        wanted := wanted * greatest(2, 2.0 * most / greatest(coalesce(cardinality(fragment_ids), 0), 0.5));
-        EXIT WHEN wanted > most_looked_at;
+        wanted := greatest(1.5 * most, most + 30.0);
+        WHILE totals IS NOT NULL LOOP
+            -- A threshold that as many of the sample exceed as are its share of what is wanted.
+            rank := ceil(wanted * sampled_share);
+            threshold := 0;
+            above := highest;
+            FOR step IN 1..16 LOOP
+                middle := (threshold + above) / 2;
+                bar := array_fill(middle::real, ARRAY[size])::public.vector;
+                SELECT sum(bit_count(public.binary_quantize(s OPERATOR(public.-) bar))) INTO marked FROM unnest(sampled) AS s;
+                IF marked < rank THEN
+                    above := middle;
+                ELSE
+                    threshold := middle;
+                    EXIT WHEN marked <= rank * 1.25;
+                END IF;
+            END LOOP;
+            -- The sample is small: corrected until about as many of all exceed it. A 1 in the bits of a block marks a place.
+            below := 0;
+            above := highest;
+            FOR step IN 1..8 LOOP
+                bar := array_fill(threshold::real, ARRAY[size])::public.vector;
+                SELECT array_agg(b.bits), sum(bit_count(b.bits)) INTO marks, marked
+                FROM (SELECT public.binary_quantize(t OPERATOR(public.-) bar) AS bits FROM unnest(totals) AS t OFFSET 0) b;
+                -- The last of the thresholds is the one that the marks are of.
+                EXIT WHEN step = 8 OR marked BETWEEN wanted * 0.9 AND 2 * wanted + 20 OR (threshold = 0 AND marked < wanted);
+                IF marked > wanted THEN
+                    below := threshold;
+                    threshold := least((threshold + above) / 2, greatest(threshold * 1.1, above * 0.05));
+                ELSE
+                    above := threshold;
+                    threshold := CASE WHEN step < 4 THEN greatest((below + threshold) / 2, threshold * 0.9)
+                                      ELSE (below + threshold) / 2 END;
+                END IF;
+            END LOOP;
+            EXIT WHEN marked > most_looked_at;
+            SELECT array_agg(b.block * size + p.at) INTO places
+            FROM (SELECT m.block, m.bits, bit_count(m.bits) AS ones FROM unnest(blocks, marks) AS m (block, bits) OFFSET 0) b,
+                 LATERAL (
+                    SELECT position(B'1' IN b.bits) - 1 AS at WHERE b.ones = 1
+                    UNION ALL
+                    -- The zeros before each 1 tell where it is.
+                    SELECT (r.zeros + r.number - 1)::integer
+                    FROM (SELECT u.number, sum(length(u.zeros)) OVER (ORDER BY u.number) AS zeros
+                          FROM unnest(string_to_array(b.bits::text, '1')) WITH ORDINALITY AS u (zeros, number)
+                          WHERE b.ones > 1) r
+                    WHERE r.number <= b.ones
+                 ) p
+            WHERE b.ones > 0;
+
+            -- One row by its key for each place, whatever other index its filters have.
+            EXECUTE format(
+                'SELECT array_agg(best.fragment_id), array_agg(best.bm25)
+                 FROM (SELECT row.*
+                       FROM corpus.posting_places AS p,
+                            LATERAL (%s OFFSET 0) AS row
+                       WHERE p.index_id = $1 AND p.place = ANY ($2)
+                       ORDER BY row.bm25 DESC, row.fragment_id COLLATE "C" LIMIT %s) AS best',
+                format(prepared.search, 'f.fragment_id = p.fragment_id AND f.generation_from = p.generation_from'), most)
+            INTO fragment_ids, scores USING postings.index_id, places;
+            is_complete := (threshold = 0 AND left_out = 0)
+                           OR coalesce(scores[most] >= (least(threshold * growth, threshold + slack) + left_out) * margin, false);
+            EXIT WHEN is_complete;
+            -- Fewer fragments than wanted have the words that were added up.
+            EXIT WHEN threshold = 0;
+            -- The more are hidden or filtered out, the more are looked at.
+            wanted := wanted * greatest(2, 2.0 * most / greatest(coalesce(cardinality(fragment_ids), 0), 0.5));
+            EXIT WHEN wanted > most_looked_at;
+        END LOOP;
+        EXIT WHEN is_complete OR left_out = 0;
+        -- Once more with all words.
+        left_out := 0;
     END LOOP;
 END
 $_$;
@@ -262,7 +281,7 @@ BEGIN
     END IF;
     SELECT * INTO postings FROM corpus.posting_indexes i WHERE i.serving_table = of_table AND i.corpus = of_corpus;
     -- Where a filter leaves few rows, its index finds them sooner.
-    IF FOUND AND corpus.share_passing(postings.leaf, filters) >= 0.02 THEN
+    IF FOUND AND (coalesce(filters, '{}') = '{}' OR corpus.share_passing(postings.leaf, filters) >= 0.02) THEN
         best := corpus.candidates_by_impact(prepared, postings, most);
         IF best.is_complete THEN
             RETURN QUERY SELECT * FROM unnest(best.fragment_ids, best.scores);
@@ -338,6 +357,8 @@ DECLARE
     least_norm double precision;
     day CONSTANT date := serving.as_of_date();
     visible text;
+    leaf CONSTANT name := coalesce(
+        (SELECT i.leaf FROM corpus.posting_indexes i WHERE i.serving_table = of_table AND i.corpus = of_corpus), of_table);
     score text;
     prepared corpus.lexical_search;
 BEGIN
@@ -417,13 +438,15 @@ BEGIN
          WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
            AND %%s AND (%s)
            AND (f.valid_from IS NULL OR f.valid_from <= %L)
-           AND (f.valid_until IS NULL OR f.valid_until >= %L)
-           AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
-                                      f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)',
-        replace(score, '%', '%%'), of_table, k1 * (1 - b), k1 * b / prepared.mean_terms, of_corpus, replace(visible, '%', '%%'), day, day,
-        replace(coalesce(filters, '{}')::text, '%', '%%'));
+           AND (f.valid_until IS NULL OR f.valid_until >= %L)',
+        replace(score, '%', '%%'), leaf, k1 * (1 - b), k1 * b / prepared.mean_terms, of_corpus, replace(visible, '%', '%%'), day, day);
+    IF filters <> '{}' THEN
+        prepared.search := prepared.search || format(
+            ' AND serving.passes_filters(%L::jsonb, f.product_key, f.domain_key, f.audience_key, f.source_class_key,
+                                         f.region_key, f.environment_key, f.plan_tiers, f.answer_use, f.attributes)',
+            replace(filters::text, '%', '%%'));
+    END IF;
     RETURN prepared;
-
 END
 $_$;
 

@@ -129,6 +129,7 @@ def measured(context: StageContext, kind: str, questions: list[str], options: di
     whole: list[float] = []
     processor: list[float] = []
     stages: dict[str, list[float]] = {}
+    outside: list[float] = []
     accepted = 0
     for question in questions:
         result, wall, spent = _timed(ask, question)
@@ -137,13 +138,26 @@ def measured(context: StageContext, kind: str, questions: list[str], options: di
         accepted += len(result.accepted)
         for one in result.trace:
             stages.setdefault(one.stage, []).append(one.milliseconds)
-    accounted = np.sum([each for each in stages.values() if len(each) == len(whole)], axis=0)
+        outside.append(wall - covered([(one.begins_at, one.begins_at + one.milliseconds) for one in result.trace]))
     rows = [_row(kind, name, each) for name, each in stages.items()]
-    rows.append(_row(kind, "outside the stages", list(np.array(whole) - accounted)))
+    rows.append(_row(kind, "outside the stages", outside))
     rows.append(_row(kind, "whole, by the clock", whole))
     rows.append(_row(kind, "whole, processor time of the client", processor))
     print(f"{kind}: {accepted / len(questions):.1f} fragments accepted a question")
     return rows
+
+
+def covered(spans: list[tuple[float, float]]) -> float:
+    """How much time at least one of some spans lasts: stages run side by side.
+
+    >>> covered([(0, 2), (1, 4), (6, 7)])
+    5.0
+    """
+    total, reached = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, reached))
+        reached = max(reached, end)
+    return total
 
 
 def _timed(ask: Callable[[str], SearchResult], question: str) -> tuple[SearchResult, float, float]:

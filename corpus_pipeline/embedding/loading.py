@@ -27,7 +27,7 @@ from corpus_pipeline.registry import EmbeddingSpec
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["load_model", "load_model_of"]
+__all__ = ["exports_folder", "load_model", "load_model_of"]
 
 _EXTRAS = {
     "openvino": "pip install 'corpus-pipeline[openvino]'",
@@ -53,8 +53,13 @@ def load_model(spec: EmbeddingSpec, *, export_folder: Path | None = None) -> Emb
     return _load(spec, sha256_hex(canonical_json(parts)), canonical_json(parts), export_folder)
 
 
+def exports_folder(state_folder: Path) -> Path:
+    """Where an installation keeps models that it has exported."""
+    return state_folder / "models"
+
+
 @lru_cache(maxsize=4)
-def load_model_of(spec: EmbeddingSpec, fingerprint: str) -> EmbeddingModel:
+def load_model_of(spec: EmbeddingSpec, fingerprint: str, state_folder: Path | None = None) -> EmbeddingModel:
     """The model that made the vectors of a fingerprint, for questions that are compared with them.
 
     Its files are compared once a process: what is loaded stays what it was, whatever becomes of them.
@@ -62,11 +67,12 @@ def load_model_of(spec: EmbeddingSpec, fingerprint: str) -> EmbeddingModel:
     Args:
         spec: Of the generation that has the vectors.
         fingerprint: Of its vectors.
+        state_folder: Of the installation, where the export that was embedded with is kept.
 
     Raises:
         ModelUnavailableError: As :func:`load_model`; or the files here are not those that made the vectors.
     """
-    model = load_model(spec)
+    model = load_model(spec, export_folder=exports_folder(state_folder) if state_folder else None)
     if model.fingerprint != fingerprint:
         raise ModelUnavailableError(
             f"the vectors were made with other files of {spec.model} than those here: fingerprint {fingerprint[:12]}…, "

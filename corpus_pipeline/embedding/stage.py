@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from corpus_pipeline.embedding.fingerprint import embedding_fingerprint
-from corpus_pipeline.embedding.loading import load_model
+from corpus_pipeline.embedding.loading import exports_folder, load_model
 from corpus_pipeline.embedding.model import EmbeddingModel, faulty_rows
 from corpus_pipeline.embedding.repository import (
     MissingText,
@@ -70,7 +70,7 @@ def embed_corpus(context: StageContext) -> StageResult:
 def _embed(context: StageContext, missing: list[MissingText]) -> int:
     """Embeds texts shortest first, so that a batch holds texts of like length; returns the dimensions."""
     corpus = context.spec.slug
-    model = load_model(context.spec.embedding, export_folder=context.settings.state_folder / "models")
+    model = load_model(context.spec.embedding, export_folder=exports_folder(context.settings.state_folder))
     _demand_short(missing, model.max_tokens)
     with context.database.connection() as connection:
         register_model(connection, model)

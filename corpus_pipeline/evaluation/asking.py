@@ -142,9 +142,8 @@ def _answer(reader: Connection, spec: RetrievalSpec, target: SearchTarget, asked
 
 
 def _prepare(context: StageContext, subject: Generation, queries: Sequence[GoldenQuery]) -> list[_Asked]:
-    vectors = load_model_of(subject.embedding, subject.embedding_fingerprint).encode_queries(
-        [query.query for query in queries]
-    )
+    model = load_model_of(subject.embedding, subject.embedding_fingerprint, context.settings.state_folder)
+    vectors = model.encode_queries([query.query for query in queries])
     asked = []
     for query, vector in zip(queries, vectors, strict=True):
         groups = tuple(sorted(query.groups if query.groups is not None else context.spec.access_groups))

@@ -33,10 +33,15 @@ def publication(connection: Connection, corpus: str) -> Publication | None:
     return next((known for known in publications(connection) if known.corpus == corpus), None)
 
 
-def publications(connection: Connection) -> list[Publication]:
-    """The pointers of all published corpora, sorted by corpus."""
+def publications(connection: Connection, *, with_holds: bool = True) -> list[Publication]:
+    """The pointers of all published corpora, sorted by corpus.
+
+    Args:
+        connection: Of the pipeline, or a read session.
+        with_holds: Also who holds publication and why, as far as the session may know.
+    """
     queries = load_queries("index")
-    if queries.may_see_holds(connection):
+    if with_holds and queries.may_see_holds(connection):
         return [Publication(**row) for row in queries.publications(connection)]
     return [Publication(**row) for row in queries.publications_for_readers(connection)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import date
 
 from psycopg import errors, sql
@@ -54,26 +54,31 @@ def read_session(
     Raises:
         StoreError: The login may not act as these roles.
     """
-    local = {
-        **_SEARCH_SETTINGS,
-        "corpus.as_of": as_of.isoformat() if as_of else "",
-        "corpus.show_archived": "on" if show_archived else "off",
-        "corpus.evaluate_generation": f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",
-    }
-    # All in one message: every search begins with it, and each answer waited for costs as much as a small query.
-    begin = sql.SQL(
-        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL ROLE {role};"
-        " SELECT set_config('corpus.groups', {groups}::text[]::text, true), {local}"
-    ).format(role=sql.Identifier(EVALUATOR if as_evaluator else READER), groups=list(groups), local=_set_locally(local))
-    with database.connection() as connection:
+    begin = _begin(groups, as_evaluator, as_of, show_archived)
+    with ExitStack() as stack:
         try:
-            connection.execute(begin)
+            connection = stack.enter_context(database.begun(begin))
         except errors.InsufficientPrivilege as error:
             raise StoreError(
                 "this database login may not act as a reader",
                 remedy=f"As administrator: GRANT {READER}, {EVALUATOR} TO <login> WITH SET TRUE, INHERIT FALSE",
             ) from error
         yield connection
+
+
+def _begin(
+    groups: Sequence[str], as_evaluator: tuple[str, int] | None, as_of: date | None, show_archived: bool
+) -> sql.Composed:
+    local = {
+        **_SEARCH_SETTINGS,
+        "corpus.as_of": as_of.isoformat() if as_of else "",
+        "corpus.show_archived": "on" if show_archived else "off",
+        "corpus.evaluate_generation": f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",
+    }
+    return sql.SQL(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL ROLE {role};"
+        " SELECT set_config('corpus.groups', {groups}::text[]::text, true), {local}"
+    ).format(role=sql.Identifier(EVALUATOR if as_evaluator else READER), groups=list(groups), local=_set_locally(local))
 
 
 def search_width(leaf_rows: int | None) -> int:

@@ -8,7 +8,6 @@ from corpus_pipeline.retrieval.candidate import Candidate
 from corpus_pipeline.retrieval.explanation import Reason
 from corpus_pipeline.retrieval.preparation import prepare_question
 from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_documents, rank_fragments
-from corpus_pipeline.retrieval.repository import SearchTarget
 from corpus_pipeline.retrieval.request import NO_RERANKER, SearchFilters, SearchLimits, SearchRequest
 from corpus_pipeline.retrieval.reranking import Reranker, load_reranker
 from corpus_pipeline.retrieval.result import (
@@ -21,6 +20,7 @@ from corpus_pipeline.retrieval.result import (
     StageTrace,
 )
 from corpus_pipeline.retrieval.routing import CentroidRouter, Router, Routing, RuleRouter
+from corpus_pipeline.retrieval.rows import SearchTarget
 from corpus_pipeline.retrieval.search import search
 from corpus_pipeline.retrieval.sufficiency import Assessment, Verdict
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,10 @@ __all__ = ["Candidate", "rank"]
 SCORE_PLACES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A fragment with its scores against the query.
+
+    A tuple, for a question makes two hundred of them, and fusing their orders makes them anew.
 
     Attributes:
         score: Cosine to the query, rounded so that equal texts tie in every run.
@@ -46,7 +48,7 @@ class Candidate:
     space: str
     vector: npt.NDArray[np.float32]
     token_count: int = 0
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = MappingProxyType({})
     exclusion_reason: str | None = None
     exclusion_ref: str | None = None
     also_in: tuple[dict[str, Any], ...] = ()

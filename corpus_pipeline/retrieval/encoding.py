@@ -8,10 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from corpus_pipeline.embedding import EmbeddingModel
-from corpus_pipeline.retrieval.repository import Vector
+from corpus_pipeline.retrieval.rows import Vector
 from corpus_pipeline.retrieval.trace import Trace
 
 __all__ = ["encoding"]
+
+_Encoded = tuple[dict[str, Vector], float, float]
+"""Vectors by space, and when making them began and ended."""
 
 
 @contextmanager
@@ -36,9 +39,7 @@ def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> 
 
 
 class _Vectors(Mapping[str, Vector]):
-    def __init__(
-        self, models: Mapping[str, EmbeddingModel], future: Future[tuple[dict[str, Vector], float]], trace: Trace
-    ) -> None:
+    def __init__(self, models: Mapping[str, EmbeddingModel], future: Future[_Encoded], trace: Trace) -> None:
         self._models = models
         self._future = future
         self._trace = trace
@@ -46,8 +47,8 @@ class _Vectors(Mapping[str, Vector]):
 
     def __getitem__(self, space: str) -> Vector:
         if self._made is None:
-            self._made, milliseconds = self._future.result()
-            self._trace.add("encode", {"vectors": len(self._made)}, milliseconds)
+            self._made, began, ended = self._future.result()
+            self._trace.add("encode", {"vectors": len(self._made)}, began, ended)
         return self._made[space]
 
     def __iter__(self) -> Iterator[str]:
@@ -57,7 +58,7 @@ class _Vectors(Mapping[str, Vector]):
         return len(self._models)
 
 
-def _encoded(models: Mapping[str, EmbeddingModel], query: str) -> tuple[dict[str, Vector], float]:
-    started = time.perf_counter()
+def _encoded(models: Mapping[str, EmbeddingModel], query: str) -> _Encoded:
+    began = time.perf_counter()
     made = {space: model.encode_queries([query])[0] for space, model in models.items()}
-    return made, (time.perf_counter() - started) * 1000.0
+    return made, began, time.perf_counter()

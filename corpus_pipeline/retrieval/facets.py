@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 from threading import Lock
 
-from corpus_pipeline.retrieval.repository import SearchTarget, facet_rows
+from corpus_pipeline.retrieval.repository import facet_rows
+from corpus_pipeline.retrieval.rows import SearchTarget
 from corpus_pipeline.retrieval.scope import Facets, collect_facets, merge_facets
 from corpus_pipeline.store import Connection
 

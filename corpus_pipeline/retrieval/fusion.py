@@ -8,7 +8,6 @@ common scale, need none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 
@@ -52,4 +51,4 @@ def fuse(dense: Iterable[Candidate], sparse: Iterable[Candidate]) -> list[Candid
             known = found.get(candidate.fragment_id)
             if known is None or candidate.lexical_score is not None:
                 found[candidate.fragment_id] = candidate
-    return rank([replace(candidate, fused_score=fused[name]) for name, candidate in found.items()])
+    return rank([candidate._replace(fused_score=fused[name]) for name, candidate in found.items()])

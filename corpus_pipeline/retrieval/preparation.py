@@ -8,8 +8,8 @@ from datetime import date
 from corpus_pipeline.registry import RetrievalSpec
 from corpus_pipeline.retrieval.facets import published_facets
 from corpus_pipeline.retrieval.ranking import Question
-from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchRequest
+from corpus_pipeline.retrieval.rows import SearchTarget, Vector
 from corpus_pipeline.retrieval.scope import ScopeReading, read_scope
 from corpus_pipeline.store import Connection
 

@@ -16,10 +16,10 @@ from corpus_pipeline.retrieval.budget import within_budget
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 from corpus_pipeline.retrieval.explanation import Asked, Reason, explain_candidate, explain_kept_out
 from corpus_pipeline.retrieval.fusion import fuse
-from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, SearchRequest
 from corpus_pipeline.retrieval.reranking import load_reranker, readers_of, rerank
 from corpus_pipeline.retrieval.result import KeptOut
+from corpus_pipeline.retrieval.rows import SearchTarget, Vector, found_by_vector, found_by_words
 from corpus_pipeline.retrieval.selection import DropCause, Dropped, Selection, select_diverse
 from corpus_pipeline.retrieval.sufficiency import Assessment, Verdict, assess
 from corpus_pipeline.retrieval.trace import Trace
@@ -98,7 +98,10 @@ class Ranking:
 
 
 def rank_fragments(
-    connection: Connection, targets: Sequence[SearchTarget], question: Question, trace: Trace | None = None
+    connection: Connection,
+    targets: Sequence[SearchTarget],
+    question: Question,
+    trace: Trace | None = None,
 ) -> Ranking:
     """Finds the fragments that answer, in a read session.
 
@@ -203,49 +206,50 @@ def explain_documents(
 
 
 def _candidates(
-    connection: Connection, targets: Sequence[SearchTarget], question: Question, trace: Trace
+    connection: Connection,
+    targets: Sequence[SearchTarget],
+    question: Question,
+    trace: Trace,
 ) -> list[Candidate]:
     """Nearest vectors and best words of each corpus in one order, each fragment once."""
-    dense: dict[str, Candidate] = {}
-    sparse: dict[str, Candidate] = {}
-    worded = [target for target in targets if _mode(target, question) != "dense"]
-    # Words first: they need no vector, which may still be in the making.
-    with trace.stage("sparse") as counts:
-        worded_rows = [
-            repository.lexical_rows(
-                connection, target, question.request.query, filters, question.limits_of(target.corpus)
+    by_words = [(one, each) for one in targets if _mode(one, question) != "dense" for each in question.filters]
+    by_vector = [(one, each) for one in targets if _mode(one, question) != "sparse" for each in question.filters]
+    known = repository.measures(connection, targets)
+    # The server looks for words while the vector is made, which they do not need, and goes on to neighbours at once.
+    with repository.pipelined(connection):
+        worded = trace.begin("sparse")
+        words = [
+            repository.send_words(
+                connection, target, known, question.request.query, filters, question.limits_of(target.corpus)
             )
-            for target in worded
-            for filters in question.filters
+            for target, filters in by_words
         ]
-        counts.update(
-            {
-                "corpora": len(worded),
-                "fragments": len({row["fragment_id"] for found in worded_rows for row in found.rows}),
-            }
-        )
-    vectors = {target.space: question.vectors[target.space] for target in targets}
-    with trace.stage("dense") as counts:
-        for target in targets:
-            if _mode(target, question) == "sparse":
-                continue
-            for filters in question.filters:
-                found = repository.nearest_fragments(
-                    connection,
-                    target,
-                    vectors[target.space],
-                    filters,
-                    question.limits_of(target.corpus),
-                    question.as_of,
-                )
-                dense.update({candidate.fragment_id: candidate for candidate in found})
-        counts.update({"corpora": len(targets), "fragments": len(dense)})
-    owners = (target for target in worded for _ in question.filters)
-    for target, rows in zip(owners, worded_rows, strict=True):
-        scored = repository.lexical_candidates(rows, target, vectors[target.space])
-        sparse.update({candidate.fragment_id: candidate for candidate in scored})
+        vectors = {target.space: question.vectors[target.space] for target in targets}
+        neared = trace.begin("dense")
+        neighbours = [
+            repository.send_nearest(
+                connection,
+                target,
+                known,
+                vectors[target.space],
+                filters,
+                question.limits_of(target.corpus),
+                question.as_of,
+            )
+            for target, filters in by_vector
+        ]
+        sparse: dict[str, Candidate] = {}
+        for (target, _), sent in zip(by_words, words, strict=True):
+            found = found_by_words(sent.rows(), target, vectors[target.space])
+            sparse.update({candidate.fragment_id: candidate for candidate in found})
+        worded({"corpora": len({target.corpus for target, _ in by_words}), "fragments": len(sparse)})
+        dense: dict[str, Candidate] = {}
+        for (target, _), sent in zip(by_vector, neighbours, strict=True):
+            found = found_by_vector(sent.rows(), target)
+            dense.update({candidate.fragment_id: candidate for candidate in found})
+        neared({"corpora": len(targets), "fragments": len(dense)})
     with trace.stage("fusion") as counts:
-        merged = fuse(dense.values(), sparse.values()) if worded else rank(list(dense.values()))
+        merged = fuse(dense.values(), sparse.values()) if by_words else rank(list(dense.values()))
         counts |= {
             "documents": len({candidate.document_id for candidate in merged}),
             "fragments": len(merged),

@@ -5,41 +5,43 @@ The text of a query never comes here: only its vector and the bound values of fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString, Protocol, cast
 
-import numpy as np
-import numpy.typing as npt
 from pgvector import HalfVector
 from psycopg import Cursor, sql
+from psycopg.pq import PipelineStatus
+from psycopg.rows import tuple_row
 from psycopg.types.json import Jsonb
 
 from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves, search_width
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
-from corpus_pipeline.retrieval.candidate import SCORE_PLACES, Candidate
+from corpus_pipeline.retrieval.candidate import Candidate
 from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits
+from corpus_pipeline.retrieval.rows import FRAGMENT_COLUMNS, FragmentRow, SearchTarget, Vector, found_by_vector
 from corpus_pipeline.store import Connection, load_queries
 
 __all__ = [
-    "LexicalRows",
-    "SearchTarget",
+    "Measures",
+    "SentLookup",
     "best_of_documents",
     "facet_rows",
-    "lexical_candidates",
-    "lexical_rows",
+    "measures",
     "nearest_fragments",
     "nearest_of_state",
     "parent_texts",
+    "pipelined",
     "prefer_graph",
     "prefer_nothing",
     "scan_width",
+    "send_nearest",
+    "send_words",
     "widen_scan",
 ]
-
-Vector = npt.NDArray[np.float32]
 
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
@@ -47,6 +49,7 @@ UNINDEXED_EF_SEARCH = 800
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 
+_COLUMNS = sql.SQL(", ").join(sql.Identifier(name) for name in FRAGMENT_COLUMNS)
 _LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
 _FILTER_KEYS = {
     f"{name}_key": sql.SQL(f"{name}_key")
@@ -58,55 +61,43 @@ _FILTER_KEYS_BEFORE_TERMS = {
 }
 """Tables of the layout before lexical ranking have no columns for what filters compare."""
 
-METADATA_COLUMNS = (
-    "product",
-    "domain",
-    "plan_tiers",
-    "region",
-    "customer_segment",
-    "environment",
-    "audience",
-    "answer_use",
-    "source_class",
-    "source_type",
-    "source_extension",
-    "trust_level",
-    "lifecycle",
-    "version",
-    "family",
-    "language",
-    "valid_from",
-    "valid_until",
-    "acl_groups",
-    "owner",
-    "last_reviewed_at",
-    "attributes",
-)
-
 
 @dataclass(frozen=True, slots=True)
-class SearchTarget:
-    """Where one generation of a corpus lies.
+class Measures:
+    """What a session must know of its targets before it looks for fragments.
 
     Attributes:
-        table: Serving table in schema ``serving``.
-        space: Embedding fingerprint; vectors of one space can be compared.
-        analyser: Parts of the analyser that made its terms; ``None`` for a table without terms.
+        leaf_rows: About how many current rows each corpus has; ``None`` where they were never counted.
+        may_evaluate: The session may look at a generation that is not published.
     """
 
-    corpus: str
-    generation: int
-    table: str
-    space: str
-    analyser: Mapping[str, Any] | None = None
+    leaf_rows: Mapping[str, int | None]
+    may_evaluate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalRows:
-    """Rows found by words, best first, and their vectors: float32, shape (rows, dimensions), L2-normalised."""
+class SentLookup(Protocol):
+    """A lookup that the server has been told of; rows arrive while others are still computed."""
 
-    rows: list[dict[str, Any]]
-    vectors: Vector
+    def rows(self) -> list[FragmentRow]:
+        """Its rows, best first; waits for them."""
+
+
+def measures(connection: Connection, targets: Sequence[SearchTarget]) -> Measures:
+    """In one question to the server.
+
+    Args:
+        connection: A read session.
+        targets: Where will be looked.
+    """
+    tables = {target.corpus: f"serving.{leaves(target.table, target.corpus)[0].name}" for target in targets}
+    known = load_queries("retrieval").measures(connection, leaves=list(tables.values()))
+    return Measures(
+        {
+            corpus: None if rows is None or rows < 0 else int(rows)
+            for corpus, rows in zip(tables, known["leaf_rows"], strict=True)
+        },
+        known["may_evaluate"],
+    )
 
 
 def nearest_fragments(
@@ -117,18 +108,35 @@ def nearest_fragments(
     limits: SearchLimits,
     as_of: date,
 ) -> list[Candidate]:
-    """The nearest fragments that the session may see and that meet every filter.
+    """The nearest fragments that the session may see and that meet every filter; see :func:`send_nearest`."""
+    known = measures(connection, [target])
+    with pipelined(connection):
+        rows = send_nearest(connection, target, known, vector, filters, limits, as_of).rows()
+    return found_by_vector(rows, target)
+
+
+def send_nearest(
+    connection: Connection,
+    target: SearchTarget,
+    known: Measures,
+    vector: Vector,
+    filters: SearchFilters,
+    limits: SearchLimits,
+    as_of: date,
+) -> SentLookup:
+    """Asks for the nearest fragments that the session may see and that meet every filter.
 
     Args:
-        connection: A read session; its role and groups decide what is seen.
+        connection: A read session in a pipeline; its role and groups decide what is seen.
         target: Names corpus and table.
+        known: Of that target.
         vector: float32, shape (dimensions,), L2-normalised.
         filters: All of them must be met.
         limits: How many to fetch.
         as_of: The day on which documents must be in force.
 
     Returns:
-        At most ``limits.fetch_limit`` candidates, nearest first.
+        For :func:`found_by_vector`: at most ``limits.fetch_limit`` rows, nearest first.
     """
     values = {
         "corpus": target.corpus,
@@ -137,85 +145,106 @@ def nearest_fragments(
         "fetch_limit": limits.fetch_limit,
         "filters": Jsonb(filters.as_json()),
     }
-    leaf_rows = _leaf_rows(connection, target)
-    exactly = leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS
-    if exactly:
-        rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
+    leaf_rows = known.leaf_rows[target.corpus]
+
+    def send_exactly() -> Cursor[FragmentRow]:
+        return _send(connection, "nearest_fragments", target, values | {"exactly": True})
+
+    if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
+        return _Sent(send_exactly())
+    width = scan_width(leaf_rows, unindexed=bool(filters.plan_tier or filters.attributes))
+    if filters.as_json():
+        prefer_graph(connection, width)
+        cursor = _send(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
     else:
-        width = scan_width(leaf_rows, unindexed=bool(filters.plan_tier or filters.attributes))
-        with connection.pipeline():
-            prefer_graph(connection, width)
-            cursor = _execute(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
-            prefer_nothing(connection)
-        rows = cursor.fetchall()
-    if len(rows) < limits.fetch_limit and not exactly:
-        # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
-        rows = _run(connection, "nearest_fragments", target, values | {"exactly": True})
-    return _candidates(rows, target)
+        prefer_graph(connection, width, plans="force_generic_plan")
+        parts = {"fetch_limit": sql.Literal(limits.fetch_limit)}
+        cursor = _send(connection, "nearest_by_graph", target, values, parts, prepare=True)
+    prefer_nothing(connection)
+    # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
+    return _Sent(cursor, at_least=limits.fetch_limit, otherwise=send_exactly)
 
 
-def lexical_rows(
-    connection: Connection, target: SearchTarget, query: str, filters: SearchFilters, limits: SearchLimits
-) -> LexicalRows:
-    """The fragments that share the most telling words with the query, as far as the session may see them.
+def send_words(
+    connection: Connection,
+    target: SearchTarget,
+    known: Measures,
+    query: str,
+    filters: SearchFilters,
+    limits: SearchLimits,
+) -> SentLookup:
+    """Asks for the fragments that share the most telling words with the query, as far as the session may see them.
 
     Exact BM25 over all fragments that meet every filter. Groups, generation and the day are those of
     the session.
 
     Args:
-        connection: A read session; its role, groups and day decide what is seen.
+        connection: A read session in a pipeline; its role, groups and day decide what is seen.
         target: Names the corpus and how words are made.
+        known: Of that target.
         query: The question in words.
         filters: All of them must be met.
         limits: How many to fetch.
 
     Returns:
-        For :func:`lexical_candidates`: at most ``limits.fetch_limit`` rows with their BM25, best first; ties in order
+        For :func:`found_by_words`: at most ``limits.fetch_limit`` rows with their BM25, best first; ties in order
         of fragment id. None when the query shares no word, or the corpus is served without lexical ranking.
 
     Raises:
         ModelUnavailableError: This installation makes words otherwise than the generation did.
     """
-    if target.analyser is None:
-        return LexicalRows([], _unit_vectors([]))
-    terms = analyser_of(target.analyser).terms(query)
+    terms = [] if target.analyser is None else analyser_of(target.analyser).terms(query)
     if not terms:
-        return LexicalRows([], _unit_vectors([]))
+        return _Nothing()
     values = {
         "corpus": target.corpus,
         "terms": terms,
         "filters": Jsonb(filters.as_json()),
         "fetch_limit": limits.fetch_limit,
     }
-    function = _LEXICAL_FUNCTIONS[bool(load_queries("retrieval").may_evaluate(connection))]
-    parts = {"function": sql.Identifier("serving", function)}
-    rows = _execute(connection, "lexical_fragments", target, values, parts, prepare=True).fetchall()
-    return LexicalRows(rows, _unit_vectors(rows))
+    parts = {"function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[known.may_evaluate])}
+    return _Sent(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
 
 
-def lexical_candidates(found: LexicalRows, target: SearchTarget, vector: Vector) -> list[Candidate]:
-    """What :func:`lexical_rows` has found, each with its cosine to a vector beside its BM25.
+@contextmanager
+def pipelined(connection: Connection) -> Iterator[None]:
+    """Sends statements without waiting for answers; within a pipeline it adds nothing, not even a wait at its end."""
+    if connection.info.pipeline_status is PipelineStatus.OFF:
+        with connection.pipeline():
+            yield
+    else:
+        yield
 
-    Args:
-        found: In that target.
-        target: Where it was found.
-        vector: float32, shape (dimensions,), L2-normalised.
-    """
-    if not found.rows:
+
+class _Sent:
+    def __init__(
+        self,
+        cursor: Cursor[FragmentRow],
+        *,
+        at_least: int = 0,
+        otherwise: Callable[[], Cursor[FragmentRow]] | None = None,
+    ) -> None:
+        self._cursor = cursor
+        self._at_least = at_least
+        self._otherwise = otherwise
+
+    def rows(self) -> list[FragmentRow]:
+        rows = self._cursor.fetchall()
+        if self._otherwise is not None and len(rows) < self._at_least:
+            return self._otherwise().fetchall()
+        return rows
+
+
+class _Nothing:
+    def rows(self) -> list[FragmentRow]:
         return []
-    # As the database compares them: both in half precision.
-    cosines = (found.vectors @ _unit_vectors([{"embedding": HalfVector(vector)}])[0]).tolist()
-    return [
-        _candidate(row, target, unit, score, lexical_score=float(row["bm25"]))
-        for row, unit, score in zip(found.rows, found.vectors, cosines, strict=True)
-    ]
 
 
 def nearest_of_state(
     connection: Connection, target: SearchTarget, vector: Vector, state: ServingState, limit: int
 ) -> list[Candidate]:
     """The nearest fragments in one state, whoever may see them; for an operator's connection."""
-    rows = _run(
+    rows = _fragments(
         connection,
         "nearest_of_state",
         target,
@@ -227,14 +256,14 @@ def nearest_of_state(
             "fetch_limit": limit,
         },
     )
-    return _candidates(rows, target)
+    return found_by_vector(rows, target)
 
 
 def best_of_documents(
     connection: Connection, target: SearchTarget, vector: Vector, document_ids: Sequence[str]
 ) -> dict[str, Candidate]:
     """The nearest fragment of each named document in the generation; for an operator's connection."""
-    rows = _run(
+    rows = _fragments(
         connection,
         "best_of_documents",
         target,
@@ -245,12 +274,12 @@ def best_of_documents(
             "generation": target.generation,
         },
     )
-    return {one.document_id: one for one in _candidates(rows, target)}
+    return {one.document_id: one for one in found_by_vector(rows, target)}
 
 
 def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, Any]]:
     """The distinct scopes that documents declare, as far as the session may see them."""
-    return _run(connection, "facet_rows", target, {"corpus": target.corpus})
+    return connection.execute(_query("facet_rows", target, {}), {"corpus": target.corpus}, binary=True).fetchall()
 
 
 def widen_scan(connection: Connection, fragments: int) -> None:
@@ -273,9 +302,9 @@ def scan_width(leaf_rows: int | None, *, unindexed: bool) -> int:
     return search_width(leaf_rows)
 
 
-def prefer_graph(connection: Connection, ef_search: int) -> None:
+def prefer_graph(connection: Connection, ef_search: int, *, plans: str = "force_custom_plan") -> None:
     """Lets queries of this transaction walk the graph, but where a filter has an index that leaves few rows."""
-    _prefer(connection, ef_search, others="off", plans="force_custom_plan")
+    _prefer(connection, ef_search, others="off", plans=plans)
 
 
 def prefer_nothing(connection: Connection) -> None:
@@ -300,18 +329,11 @@ def parent_texts(connection: Connection, candidates: Sequence[Candidate]) -> dic
     return {row["parent_id"]: SectionText(row["text"], row["token_count"]) for row in rows}
 
 
-def _leaf_rows(connection: Connection, target: SearchTarget) -> int | None:
-    """About how many current rows the corpus has; ``None`` when they were never counted."""
-    current, _ = leaves(target.table, target.corpus)
-    rows = load_queries("retrieval").leaf_rows(connection, leaf=f"serving.{current.name}")
-    return None if rows is None or rows < 0 else int(rows)
+def _fragments(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[FragmentRow]:
+    return _send(connection, name, target, values).fetchall()
 
 
-def _run(connection: Connection, name: str, target: SearchTarget, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return _execute(connection, name, target, values).fetchall()
-
-
-def _execute(
+def _send(
     connection: Connection,
     name: str,
     target: SearchTarget,
@@ -319,54 +341,18 @@ def _execute(
     parts: Mapping[str, sql.Composable] | None = None,
     *,
     prepare: bool = False,
-) -> Cursor[dict[str, Any]]:
+) -> Cursor[FragmentRow]:
+    """Sends a query for fragments.
+
+    ``prepare`` only where every question gets a plan of its own or filters are a mere argument: a generic plan would
+    carry each filter, given or not, into the index scan.
+    """
+    query = _query(name, target, {"columns": _COLUMNS, **(parts or {})})
+    # Binary: vectors as text take longer to parse than to find.
+    return connection.cursor(row_factory=tuple_row, binary=True).execute(query, values, prepare=prepare)
+
+
+def _query(name: str, target: SearchTarget, parts: Mapping[str, sql.Composable]) -> sql.Composed:
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
     keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
-    query = sql.SQL(text).format(table=sql.Identifier("serving", target.table), **(parts or {}), **keys)
-    # Prepared only where every question gets a plan of its own or filters are a mere argument: a generic plan would
-    # carry each filter, given or not, into the index scan.
-    # Binary: vectors as text take longer to parse than to find.
-    return connection.execute(query, values, prepare=prepare, binary=True)
-
-
-def _candidates(rows: Sequence[Mapping[str, Any]], target: SearchTarget) -> list[Candidate]:
-    """Of rows with their distance to the query."""
-    units = _unit_vectors(rows)
-    return [_candidate(row, target, unit, 1.0 - float(row["distance"])) for row, unit in zip(rows, units, strict=True)]
-
-
-def _candidate(
-    row: Mapping[str, Any], target: SearchTarget, vector: Vector, score: float, *, lexical_score: float | None = None
-) -> Candidate:
-    return Candidate(
-        fragment_id=row["fragment_id"],
-        parent_id=row["parent_id"],
-        corpus=row["corpus"],
-        document_id=row["document_id"],
-        source_uri=row["source_uri"],
-        title=row["title"],
-        score=round(score, SCORE_PLACES),
-        text=row["text"],
-        text_sha256=row["text_sha256"],
-        section_path=tuple(row["section_path"]),
-        page_number=row["page_number"],
-        char_start=row["char_start"],
-        char_end=row["char_end"],
-        space=target.space,
-        vector=vector,
-        token_count=row["token_count"],
-        also_in=tuple(row["also_in"]),
-        metadata={name: row[name] for name in METADATA_COLUMNS},
-        exclusion_reason=row["exclusion_reason"],
-        exclusion_ref=row["exclusion_ref"],
-        lexical_score=lexical_score,
-    )
-
-
-def _unit_vectors(rows: Sequence[Mapping[str, Any]]) -> Vector:
-    """The stored vectors of rows, (rows, dimensions): half precision loses the exact norm, cosines need it back."""
-    if not rows:
-        return np.empty((0, 0), np.float32)
-    stored = np.stack([row["embedding"].to_numpy() for row in rows]).astype(np.float32)
-    norms = np.linalg.norm(stored, axis=1, keepdims=True)
-    return cast("Vector", stored / np.where(norms > 0, norms, 1.0))
+    return sql.SQL(text).format(table=sql.Identifier("serving", target.table), **parts, **keys)

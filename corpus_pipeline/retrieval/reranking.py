@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -104,12 +103,12 @@ def rerank(
         reranker = rerankers[together[0].corpus]
         scores = reranker.probabilities(question, [passage(candidate) for candidate in together])
         judged = [
-            replace(one, rerank_score=round(float(score), SCORE_PLACES))
+            one._replace(rerank_score=round(float(score), SCORE_PLACES))
             for one, score in zip(together, scores, strict=True)
         ]
         judged.sort(key=lambda one: (-(one.rerank_score or 0.0), -one.score, one.fragment_id))
         fused += [
-            replace(one, fused_score=reciprocal(before[one.fragment_id]) + reciprocal(place))
+            one._replace(fused_score=reciprocal(before[one.fragment_id]) + reciprocal(place))
             for place, one in enumerate(judged, start=1)
         ]
     stay = [one for one in fused if (one.rerank_score or 0.0) >= min_scores[one.corpus]]

@@ -103,11 +103,13 @@ class StageTrace(Record):
     """One stage of a search: what it counted and how long it took.
 
     Attributes:
+        begins_at: Milliseconds since the search began; stages that wait for different things run side by side.
         notes: What it decided by, in words: the model that read the candidates, or the like.
     """
 
     stage: str
     counts: dict[str, int]
+    begins_at: float = 0.0
     milliseconds: float
     notes: tuple[str, ...] = ()
 

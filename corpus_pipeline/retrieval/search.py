@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 from corpus_pipeline.embedding import EmbeddingModel, load_model_of
 from corpus_pipeline.errors import NothingPublishedError
@@ -14,10 +15,10 @@ from corpus_pipeline.retrieval.candidate import Candidate
 from corpus_pipeline.retrieval.encoding import encoding
 from corpus_pipeline.retrieval.preparation import prepare_question
 from corpus_pipeline.retrieval.ranking import Question, Ranking, explain_ranking, look_elsewhere, rank_fragments
-from corpus_pipeline.retrieval.repository import SearchTarget, Vector
 from corpus_pipeline.retrieval.request import SearchRequest
 from corpus_pipeline.retrieval.result import AcceptedFragment, KeptOut, SearchResult, SearchScope, SkippedCorpus
 from corpus_pipeline.retrieval.routing import Router, Routing, RuleRouter
+from corpus_pipeline.retrieval.rows import SearchTarget, Vector
 from corpus_pipeline.retrieval.scope import ScopeReading
 from corpus_pipeline.retrieval.trace import Trace
 from corpus_pipeline.store import Connection, Database
@@ -50,8 +51,11 @@ def search(
     request.demand_query()
     as_of = request.as_of or datetime.now(UTC).date()
     trace = Trace()
-    with read_session(database, groups=request.groups, as_of=as_of, show_archived=False) as reader:
-        found = _find(reader, registry, request, as_of, router, trace)
+    # All that is asked of the server is sent as it comes; only what is read next is waited for.
+    session = read_session(database, groups=request.groups, as_of=as_of, show_archived=False)
+    with session as reader, reader.pipeline():
+        found = _find(database, reader, registry, request, as_of, router, trace)
+        reader.commit()
     kept_out = _explain(database, found, trace) if request.explain else []
     assessment, question = found.ranking.assessment, found.question
     return SearchResult(
@@ -89,13 +93,19 @@ class _Found:
 
 
 def _find(
-    reader: Connection, registry: Registry, request: SearchRequest, as_of: date, router: Router | None, trace: Trace
+    database: Database,
+    reader: Connection,
+    registry: Registry,
+    request: SearchRequest,
+    as_of: date,
+    router: Router | None,
+    trace: Trace,
 ) -> _Found:
     with trace.stage("scope") as counts:
         available, skipped = _available(reader, registry, request)
         counts.update({"corpora": len(available), "skipped": len(skipped)})
     with trace.stage("models") as counts:
-        models = _models(available)
+        models = _models(available, database.state_folder)
         counts["models"] = len(models)
     with encoding(models, request.query, trace) as vectors:
         with trace.stage("routing") as counts:
@@ -171,7 +181,7 @@ def _available(
     """Which published corpora to search; a corpus that was named must be published."""
     named = [registry.corpus(slug).slug for slug in dict.fromkeys(request.corpora)]
     wanted = named or sorted(registry.corpora)
-    known = {publication.corpus: publication for publication in publications(reader)}
+    known = {publication.corpus: publication for publication in publications(reader, with_holds=False)}
     missing = [slug for slug in wanted if slug not in known]
     if len(missing) == len(wanted) or (missing and named):
         shown = ", ".join(missing) or "none is configured"
@@ -183,10 +193,10 @@ def _available(
     return [known[slug] for slug in sorted(set(wanted) - set(missing))], skipped
 
 
-def _models(published: Sequence[Publication]) -> dict[str, EmbeddingModel]:
+def _models(published: Sequence[Publication], state_folder: Path | None) -> dict[str, EmbeddingModel]:
     """For each vector space the model that its generations were embedded with; loaded once a process."""
     specs = {publication.embedding_fingerprint: publication.embedding for publication in published}
-    return {space: load_model_of(spec, space) for space, spec in specs.items()}
+    return {space: load_model_of(spec, space, state_folder) for space, spec in specs.items()}
 
 
 def _target(publication: Publication) -> SearchTarget:

@@ -11,6 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 
 __all__ = ["DropCause", "Dropped", "Selection", "select_diverse"]
@@ -78,8 +80,10 @@ def select_diverse(
     dropped: list[Dropped] = []
     sources: Counter[str] = Counter()
     sections: Counter[str] = Counter()
-    for position, candidate in enumerate(rank(candidates), start=1):
-        repeated = _repeats(candidate, position, selected, max_similarity)
+    ranked = rank(candidates)
+    likeness = _Likeness(ranked)
+    for position, candidate in enumerate(ranked, start=1):
+        repeated = likeness.repeated(position, max_similarity)
         if repeated is not None:
             dropped.append(repeated)
         elif max_per_source is not None and sources[candidate.document_id] >= max_per_source:
@@ -90,25 +94,44 @@ def select_diverse(
             dropped.append(Dropped(candidate, DropCause.OUTRANKED, position))
         else:
             selected.append(candidate)
+            likeness.select(position)
             sources[candidate.document_id] += 1
             sections[candidate.parent_id] += 1
     return Selection(tuple(selected), tuple(dropped))
 
 
-def _repeats(candidate: Candidate, position: int, selected: list[Candidate], max_similarity: float) -> Dropped | None:
-    twin = next((chosen for chosen in selected if chosen.text_sha256 == candidate.text_sha256), None)
-    if twin is not None:
-        return Dropped(candidate, DropCause.IDENTICAL, position, twin.fragment_id, 1.0)
-    nearest, similarity = _nearest(candidate, selected)
-    if nearest is not None and similarity >= max_similarity:
-        return Dropped(candidate, DropCause.NEAR_COPY, position, nearest.fragment_id, similarity)
-    return None
+class _Likeness:
+    """How like each candidate is to those selected so far; one product of matrices for each that is selected."""
 
+    def __init__(self, ranked: list[Candidate]) -> None:
+        self._ranked = ranked
+        self._by_text: dict[str, str] = {}
+        self._cosines = np.full(len(ranked), -np.inf)
+        self._nearest = np.zeros(len(ranked), np.intp)
+        by_space: dict[str, list[int]] = {}
+        for at, candidate in enumerate(ranked):
+            by_space.setdefault(candidate.space, []).append(at)
+        self._spaces = {
+            space: (np.array(places), np.stack([ranked[at].vector for at in places]))
+            for space, places in by_space.items()
+        }
 
-def _nearest(candidate: Candidate, selected: list[Candidate]) -> tuple[Candidate | None, float]:
-    comparable = [chosen for chosen in selected if chosen.space == candidate.space]
-    if not comparable:
-        return None, 0.0
-    cosines = [float(candidate.vector @ chosen.vector) for chosen in comparable]
-    best = max(range(len(cosines)), key=cosines.__getitem__)
-    return comparable[best], cosines[best]
+    def select(self, position: int) -> None:
+        chosen = self._ranked[position - 1]
+        self._by_text.setdefault(chosen.text_sha256, chosen.fragment_id)
+        places, vectors = self._spaces[chosen.space]
+        cosines = vectors @ chosen.vector
+        nearer = cosines > self._cosines[places]
+        self._cosines[places[nearer]] = cosines[nearer]
+        self._nearest[places[nearer]] = position - 1
+
+    def repeated(self, position: int, max_similarity: float) -> Dropped | None:
+        candidate = self._ranked[position - 1]
+        twin = self._by_text.get(candidate.text_sha256)
+        if twin is not None:
+            return Dropped(candidate, DropCause.IDENTICAL, position, twin, 1.0)
+        similarity = float(self._cosines[position - 1])
+        if similarity >= max_similarity:
+            nearest = self._ranked[self._nearest[position - 1]].fragment_id
+            return Dropped(candidate, DropCause.NEAR_COPY, position, nearest, similarity)
+        return None

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import errors as pg_errors
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
@@ -118,13 +120,18 @@ class Database:
 
     Use :meth:`open`; close it, or use it as a context manager.
 
+    Attributes:
+        state_folder: Where this installation keeps what it makes, as exported models; ``None`` for a connection made
+            by URL alone.
+
     Example:
         >>> # with Database.open(load_settings()) as database, database.connection() as connection:
         >>> #     connection.execute("SELECT 1")
     """
 
-    def __init__(self, url: str, pool: ConnectionPool[Connection]) -> None:
+    def __init__(self, url: str, pool: ConnectionPool[Connection], *, state_folder: Path | None = None) -> None:
         self.url = url
+        self.state_folder = state_folder
         self._pool = pool
 
     @classmethod
@@ -144,10 +151,10 @@ class Database:
             from corpus_pipeline.store.migrations import apply_migrations
 
             apply_migrations(url)
-        return cls.connect(url, pool_size=settings.pool_size)
+        return cls.connect(url, pool_size=settings.pool_size, state_folder=settings.state_folder)
 
     @classmethod
-    def connect(cls, url: str, *, pool_size: int = 8) -> Database:
+    def connect(cls, url: str, *, pool_size: int = 8, state_folder: Path | None = None) -> Database:
         """Opens a pool on ``url`` without migrating."""
         with translate_errors(url):
             check_server(url)
@@ -166,7 +173,7 @@ class Database:
                 check=ConnectionPool.check_connection,
             )
             pool.open(wait=True, timeout=CONNECT_TIMEOUT_SECONDS)
-        return cls(url, pool)
+        return cls(url, pool, state_folder=state_folder)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -177,6 +184,27 @@ class Database:
         """
         with translate_errors(self.url), self._pool.connection() as connection:
             yield connection
+
+    @contextmanager
+    def begun(self, begin: sql.Composed) -> Iterator[Connection]:
+        """As :meth:`connection`, in a transaction that ``begin`` begins.
+
+        Args:
+            begin: BEGIN and what comes first in the transaction, sent as one message: each answer waited for costs as
+                much as a small query.
+        """
+        with translate_errors(self.url):
+            connection = self._pool.getconn()
+            try:
+                with connection:
+                    # Otherwise psycopg would send a BEGIN of its own, and wait for the answer.
+                    connection.autocommit = True
+                    connection.execute(begin)
+                    yield connection
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
+                self._pool.putconn(connection)
 
     @contextmanager
     def session(self) -> Iterator[Connection]:

@@ -1,6 +1,9 @@
--- name: leaf_rows$
--- About how many rows a leaf has, as far as it was ever counted; -1 when it was not.
-SELECT reltuples FROM pg_class WHERE oid = to_regclass(:leaf);
+-- name: measures^
+-- About how many rows each of some leaves has, as far as they were ever counted (-1 when they were not), and whether
+-- this session may look at a generation that is not published.
+SELECT ARRAY(SELECT (SELECT c.reltuples FROM pg_class c WHERE c.oid = to_regclass(l.leaf))
+             FROM unnest(:leaves::text[]) WITH ORDINALITY AS l (leaf, number) ORDER BY l.number) AS leaf_rows,
+       has_function_privilege('serving.evaluated_lexical_candidates(text, integer[], jsonb, integer)', 'EXECUTE') AS may_evaluate;
 
 -- name: nearest_fragments
 -- Fragments of one corpus nearest to a vector among those the session may see (row-level security
@@ -21,11 +24,29 @@ WITH nearest AS MATERIALIZED (
     ORDER BY CASE WHEN :exactly THEN (embedding <=> :vector) + 0 ELSE embedding <=> :vector END
     LIMIT :fetch_limit
 )
-SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
-       environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
-       version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-       embedding, distance
+SELECT {columns}, distance
+FROM nearest
+JOIN {table} AS f USING (fragment_id, generation_from)
+WHERE f.corpus = :corpus AND f.serving_state = 'current'
+ORDER BY distance, fragment_id;
+
+-- name: nearest_by_graph
+-- As nearest_fragments, by the graph, where no filter was given: nothing in it depends on the question, so that it is
+-- planned once a connection and not for every question, which takes a third of the time. The limit stands in the text:
+-- without it the planner expects to need a tenth of all rows.
+WITH nearest AS MATERIALIZED (
+    SELECT fragment_id, generation_from, embedding <=> :vector AS distance
+    FROM {table} AS f
+    WHERE corpus = :corpus
+      AND serving_state = 'current'
+      AND answer_use <> 'never'
+      AND (valid_from IS NULL OR valid_from <= :as_of)
+      AND (valid_until IS NULL OR valid_until >= :as_of)
+      AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
+    ORDER BY embedding <=> :vector
+    LIMIT {fetch_limit}
+)
+SELECT {columns}, distance
 FROM nearest
 JOIN {table} AS f USING (fragment_id, generation_from)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
@@ -35,11 +56,7 @@ ORDER BY distance, fragment_id;
 -- Fragments of one corpus that share the most telling words with a query, by BM25. The function applies permissions,
 -- generation, state, validity and filters before ranking; row-level security is applied to its rows once more.
 -- The limit tells the planner how few rows come, so that each is looked up by its key.
-SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
-       environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
-       version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-       embedding, bm25
+SELECT {columns}, bm25
 FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT :fetch_limit) AS best
 JOIN {table} AS f USING (fragment_id)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
@@ -48,11 +65,7 @@ ORDER BY bm25 DESC, fragment_id COLLATE "C";
 
 -- name: nearest_of_state
 -- For explanations, past permissions: fragments of one generation nearest to a vector, in one state. {table} is a serving table.
-SELECT fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
-       environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
-       version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-       embedding, embedding <=> :vector AS distance
+SELECT {columns}, embedding <=> :vector AS distance
 FROM {table}
 WHERE corpus = :corpus
   AND serving_state = :serving_state
@@ -64,11 +77,7 @@ LIMIT :fetch_limit;
 -- name: best_of_documents
 -- For explanations, past permissions: the fragment of each named document that is nearest to a vector. {table} is a serving table.
 SELECT DISTINCT ON (document_id)
-       fragment_id, parent_id, corpus, document_id, source_uri, title, section_path, page_number, char_start, char_end,
-       token_count, text, text_sha256, also_in, exclusion_reason, exclusion_ref, product, domain, plan_tiers, region, customer_segment,
-       environment, audience, answer_use, source_class, source_type, source_extension, trust_level, lifecycle,
-       version, family, language, valid_from, valid_until, acl_groups, owner, last_reviewed_at, attributes,
-       embedding, embedding <=> :vector AS distance
+       {columns}, embedding <=> :vector AS distance
 FROM {table}
 WHERE corpus = :corpus
   AND document_id = ANY(:documents)
@@ -95,11 +104,7 @@ SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw
 -- name: prefer_graph^
 -- Settings of this transaction for a scan of the vector index where no filter has a selective index, and back. Of what
 -- row-level security lets through the planner expects next to nothing, and would look at every row of the leaf.
--- The statement is prepared, which spares a third of its overhead, but a plan of its own is made for every question:
--- a generic one would carry every filter, given or not, into the index scan.
+-- The statement is prepared, which spares a third of its overhead; with filters, a plan of its own is made for every
+-- question: a generic one would carry every filter, given or not, into the index scan.
 SELECT set_config('hnsw.ef_search', :ef_search, true), set_config('enable_seqscan', :others, true),
        set_config('enable_bitmapscan', :others, true), set_config('plan_cache_mode', :plans, true);
-
--- name: may_evaluate$
--- Whether this session may look at a generation that is not published.
-SELECT has_function_privilege('serving.evaluated_lexical_candidates(text, integer[], jsonb, integer)', 'EXECUTE');

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus_pipeline.index import publication, read_session
+from corpus_pipeline.index import leaf_indexes, publication, read_session
 from corpus_pipeline.retrieval import repository
-from corpus_pipeline.retrieval.repository import SearchTarget, nearest_fragments
+from corpus_pipeline.retrieval.repository import nearest_fragments
 from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
+from corpus_pipeline.retrieval.rows import SearchTarget
 
 ROWS = 400
 
@@ -20,38 +21,51 @@ ROWS = 400
     ("small", "wanted"),
     [
         # Each is searched once more, exactly, for nothing is found here.
-        (0, [("800", False), ("110", True), ("110", False), ("110", True), ("800", False), ("110", True)]),
+        (
+            0,
+            [
+                ("800", "custom"),
+                ("110", "exactly"),
+                ("110", "custom"),
+                ("110", "exactly"),
+                ("800", "custom"),
+                ("110", "exactly"),
+                ("110", "generic"),
+                ("110", "exactly"),
+            ],
+        ),
         # Few rows are looked at one by one at once.
-        (repository.EXACT_UP_TO_ROWS, [("110", True)] * 3),
+        (repository.EXACT_UP_TO_ROWS, [("110", "exactly")] * 4),
     ],
 )
 def test_what_no_index_serves_is_searched_wider_or_exactly(
-    corpus: Any, documents: Any, monkeypatch: pytest.MonkeyPatch, small: int, wanted: list[tuple[str, bool]]
+    corpus: Any, documents: Any, monkeypatch: pytest.MonkeyPatch, small: int, wanted: list[tuple[str, str]]
 ) -> None:
     corpus.publish(*documents)
     with corpus.context.database.connection() as connection:
         known = publication(connection, corpus.slug)
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
-    searched: list[tuple[str, bool]] = []
+    searched: list[tuple[str, str]] = []
 
     def noted(
-        connection: Any, _name: str, _target: Any, values: Any, _parts: Any = None, *, prepare: bool = False
+        connection: Any, name: str, _target: Any, values: Any, _parts: Any = None, *, prepare: bool = False
     ) -> Any:
         row = connection.execute(
             "SELECT current_setting('hnsw.ef_search') AS width, current_setting('enable_seqscan') AS others,"
             " current_setting('plan_cache_mode') AS plans"
         ).fetchone()
         width, others, plans = row.values()
-        assert others == ("on" if values["exactly"] else "off")
-        assert plans == ("force_custom_plan" if prepare else "auto")
-        assert prepare is not values["exactly"]
-        searched.append((width, values["exactly"]))
+        exactly = values.get("exactly", False)
+        assert others == ("on" if exactly else "off")
+        assert prepare is not exactly
+        assert name == ("nearest_by_graph" if plans == "force_generic_plan" else "nearest_fragments")
+        searched.append((width, "exactly" if exactly else plans.split("_")[1]))
         return connection.execute("SELECT 1 WHERE false")
 
-    monkeypatch.setattr(repository, "_execute", noted)
+    monkeypatch.setattr(repository, "_send", noted)
     monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", small)
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
-        for filters in ({"plan_tier": "free"}, {"product": "Relay"}, {"attributes.team": "Ada"}):
+        for filters in ({"plan_tier": "free"}, {"product": "Relay"}, {"attributes.team": "Ada"}, {}):
             vector, limits = np.ones(16, np.float32), SearchRequest(query="q").limits()
             nearest_fragments(connection, target, vector, SearchFilters.from_pairs(filters), limits, date(2026, 11, 1))
     assert searched == wanted
@@ -86,3 +100,28 @@ def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any, monkeypatch: p
         )
     assert len(graph) < 3, "the graph gives up"
     assert {each.text for each in found} == {"one", "two", "three"}
+
+
+def test_without_a_filter_one_plan_serves_all_questions(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
+    corpus.publish(corpus.doc("many.md", *(f"text {number}" for number in range(ROWS))))
+    with corpus.context.database.connection() as connection:
+        known = publication(connection, corpus.slug)
+    target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
+    limits, day = SearchRequest(query="q", top_k=3, mode="dense").limits(), date(2026, 11, 1)
+    generator = np.random.default_rng(7)
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        for _ in range(3):
+            vector = generator.normal(size=16).astype(np.float32)
+            vector /= np.linalg.norm(vector)
+            by_graph = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
+            exactly = nearest_fragments(connection, target, vector, SearchFilters(source_class=""), limits, day)
+            assert [one.score for one in by_graph] == sorted((one.score for one in by_graph), reverse=True)
+            assert len(by_graph) == limits.fetch_limit
+            assert not exactly
+        prepared = connection.execute(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%nearest%'"
+            " AND statement NOT LIKE '%passes_filters%'"
+        ).fetchall()
+        assert [(one["generic_plans"], one["custom_plans"]) for one in prepared] == [(3, 0)]

@@ -548,3 +548,16 @@ def test_any_number_may_be_asked_for(corpus: Any) -> None:
     corpus.publish(*documents(corpus, texts))
     for most in (10_000, 2**31 - 1):
         assert_same(search(corpus, "alpha tau", most=most), bm25(texts, "alpha tau"), most)
+
+
+def test_words_that_every_fragment_has_count_although_they_are_not_added_up(corpus: Any, appending: None) -> None:
+    chance = random.Random(18)
+    # Longer and longer, so that each of them scores differently for the word that all have.
+    texts = {f"{n:03}.md": " ".join(["alpha"] * (1 + n % 5) + chance.choices(WORDS, k=n % 40)) for n in range(300)}
+    rare = {"tau": ("007.md",), "sigma": tuple(f"{n:03}.md" for n in range(0, 300, 30))}
+    for word, names in rare.items():
+        texts |= {name: f"{texts[name]} {word * 3}" for name in names}
+    corpus.publish(*documents(corpus, texts))
+    for query in ("alpha tautautau", "alpha sigmasigmasigma", "alpha alpha tautautau sigmasigmasigma", "alpha"):
+        for most in (1, 5, 30, 250):
+            assert_same(assert_ways_agree(corpus, query, most=most), bm25(texts, query), most)

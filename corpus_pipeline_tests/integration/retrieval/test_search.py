@@ -170,10 +170,13 @@ def test_the_same_question_gives_the_same_answer(database, registry, handbook):
 def test_every_stage_is_named_and_timed(database, registry, handbook):
     result = ask(database, registry, REFUND, explain=True)
     assert [stage.stage for stage in result.trace] == [
-        "scope", "models", "routing", "reading", "sparse", "encode", "dense", "fusion", "acceptance", "diversity",
+        "scope", "models", "routing", "reading", "encode", "sparse", "dense", "fusion", "acceptance", "diversity",
         "parents", "budget", "sufficiency", "explanation",
     ]  # fmt: skip
     assert all(stage.milliseconds >= 0 for stage in result.trace)
+    begins = {stage.stage: stage.begins_at for stage in result.trace}
+    ends = {stage.stage: stage.begins_at + stage.milliseconds for stage in result.trace}
+    assert begins["sparse"] < ends["encode"] <= begins["dense"] < ends["sparse"], "words are looked for meanwhile"
 
 
 def test_the_text_of_a_query_never_reaches_the_database(database, registry, handbook):

@@ -10,9 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus_pipeline.embedding import EmbeddingModel, embedding_fingerprint, fingerprint_parts, load_model
+from corpus_pipeline.embedding import (
+    EmbeddingModel,
+    embedding_fingerprint,
+    fingerprint_parts,
+    load_model,
+    load_model_of,
+)
 from corpus_pipeline.embedding.batches import token_batches
 from corpus_pipeline.embedding.exports import graph_file
+from corpus_pipeline.embedding.loading import exports_folder
 from corpus_pipeline.embedding.model import faulty_rows
 from corpus_pipeline.embedding.pooling import pooled, pooling_of
 from corpus_pipeline.errors import ConfigurationError, ModelUnavailableError
@@ -101,14 +108,17 @@ def test_an_exported_model_agrees_with_torch_and_its_export_is_kept_and_checked(
 ) -> None:
     pytest.importorskip(backend)
     spec = EmbeddingSpec(backend=backend)
-    exported = load_model(spec, export_folder=tmp_path)
-    texts = [*TEXTS, TEXTS[0], "", "naïve 日本語 " * 200]
+    folder = exports_folder(tmp_path)
+    exported = load_model(spec, export_folder=folder)
+    assert load_model_of(spec, exported.fingerprint, tmp_path) is exported, "questions are encoded with what was kept"
+    # More than one batch, which are computed side by side.
+    texts = [*TEXTS, TEXTS[0], "", "naïve 日本語 " * 200, *(f"number {n} " * (10 * n + 1) for n in range(20))]
     rows = exported.encode_passages(texts)
     assert (rows * model.encode_passages(texts)).sum(axis=1).min() > 0.99999
     assert np.array_equal(rows[4], rows[0])
-    assert [path.name for path in tmp_path.iterdir()] == [exported.fingerprint[:16]]
+    assert [path.name for path in folder.iterdir()] == [exported.fingerprint[:16]]
 
-    kept = tmp_path / exported.fingerprint[:16] / file
+    kept = folder / exported.fingerprint[:16] / file
     before = file_sha256(kept)
     with graph_file(model_folder(spec.model), backend, kept.parents[1]):
         assert file_sha256(kept) == before

@@ -144,7 +144,7 @@ def selected(accepted: tuple[Candidate, ...], left_out: tuple[Dropped, ...] = ()
 
 
 def says(path: str, text: str, number: int = 1) -> Candidate:
-    return replace(candidate(path, number), text=text)
+    return candidate(path, number)._replace(text=text)
 
 
 QUOTED = {"expected_sources": [], "expected_passages": [{"source": "a", "anchor": "within 30 days"}]}
@@ -230,8 +230,8 @@ def test_a_forbidden_passage_is_a_forbidden_hit_of_its_document():
 
 def test_a_wiki_page_above_the_policy_of_its_family_is_an_authority_violation():
     known = facts(decision("a", family="f"), decision("wiki", family="f"), decision("x", family="g"))
-    wiki = replace(candidate("wiki"), metadata={"source_class": "wiki"})
-    policy = replace(candidate("a"), metadata={"source_class": "policy"})
+    wiki = candidate("wiki")._replace(metadata={"source_class": "wiki"})
+    policy = candidate("a")._replace(metadata={"source_class": "policy"})
     seen = judge(golden(), Found(ranking(wiki, candidate("x"), policy)), known, AS_OF).observed
     assert seen.authority_violations == (("c/wiki", "c/a"),)
     assert judge(golden(), Found(ranking(policy, wiki)), known, AS_OF).observed.authority_violations == ()
@@ -247,7 +247,7 @@ def test_a_conflicting_document_above_every_expected_one_is_an_authority_violati
 
 def test_accepted_fragments_must_have_the_required_metadata():
     query = golden(required_metadata={"product": "Relay"})
-    other = replace(candidate("a"), metadata={"product": "Pager"})
+    other = candidate("a")._replace(metadata={"product": "Pager"})
     found = judge(query, Found(ranking(other)), KNOWN, AS_OF)
     assert (found.observed.metadata_mismatches, found.passed) == (("c/a: product: wanted Relay, has Pager",), False)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from corpus_pipeline.retrieval.budget import SectionText, within_budget
@@ -11,7 +9,7 @@ from corpus_pipeline.retrieval.candidate import Candidate
 def candidate(name: str, parent: str, tokens: int = 10) -> Candidate:
     vector = np.zeros(2, dtype=np.float32)
     made = Candidate(name, parent, "c", "c/a", "u", None, 0.5, name, name, (), None, 0, 1, "s", vector)
-    return replace(made, token_count=tokens)
+    return made._replace(token_count=tokens)
 
 
 SECTIONS = {"p1": SectionText("one", 100), "p2": SectionText("two", 50)}

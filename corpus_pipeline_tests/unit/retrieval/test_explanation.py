@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -47,12 +46,12 @@ def asked(request: SearchRequest) -> Asked:
 
 @pytest.mark.parametrize("cause", list(ExclusionReason))
 def test_every_exclusion_of_ingestion_has_a_reason_of_the_same_name(cause: ExclusionReason):
-    excluded = replace(candidate(), exclusion_reason=cause.value, exclusion_ref="c/new.md")
+    excluded = candidate()._replace(exclusion_reason=cause.value, exclusion_ref="c/new.md")
     assert explain(excluded).reason == cause.value
 
 
 def test_superseded_names_its_successor():
-    found = explain(replace(candidate(), exclusion_reason="superseded", exclusion_ref="c/new.md"))
+    found = explain(candidate()._replace(exclusion_reason="superseded", exclusion_ref="c/new.md"))
     assert (found.detail, found.reference) == ("superseded by c/new.md", "c/new.md")
 
 
@@ -99,7 +98,7 @@ def test_outranked_names_its_place():
 
 
 def test_what_a_second_look_or_the_budget_removed_is_told():
-    one = replace(candidate(), rerank_score=0.01)
+    one = candidate()._replace(rerank_score=0.01)
     removed = explain(
         one, SearchRequest(query="q", rerank_min_score=0.2), {one.fragment_id: Dropped(one, DropCause.RERANKED_OUT, 0)}
     )
@@ -123,7 +122,7 @@ def test_a_document_that_meets_one_of_the_alternatives_is_not_filtered():
 
 
 def test_the_reason_of_ingestion_comes_before_all_others():
-    one = replace(candidate(acl_groups=["x"], score=0.1), exclusion_reason="draft")
+    one = candidate(acl_groups=["x"], score=0.1)._replace(exclusion_reason="draft")
     assert explain(one).reason is KeptOutReason.DRAFT
 
 

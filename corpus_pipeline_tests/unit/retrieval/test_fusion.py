@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ from corpus_pipeline.retrieval.fusion import fuse
 def candidate(name: str, score: float = 0.5, bm25: float | None = None, space: str = "s") -> Candidate:
     vector = np.zeros(2, dtype=np.float32)
     made = Candidate(name, "p", "c", name, "u", None, score, name, name, (), None, 0, 1, space, vector)
-    return replace(made, lexical_score=bm25)
+    return made._replace(lexical_score=bm25)
 
 
 def test_scores_are_sums_of_reciprocal_ranks():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -28,7 +26,7 @@ def packaged():
 def candidate(name: str, score: float) -> Candidate:
     vector = np.zeros(2, dtype=np.float32)
     made = Candidate(name, "p", "c", "c/a", "u", "Refunds", score, TEXTS[name], name, (), None, 0, 1, "s", vector)
-    return replace(made, section_path=("Window",))
+    return made._replace(section_path=("Window",))
 
 
 def test_the_answer_is_put_first_and_what_does_not_answer_is_removed():
@@ -41,7 +39,7 @@ def test_the_answer_is_put_first_and_what_does_not_answer_is_removed():
 
 def test_the_place_before_counts_as_much_as_the_reading():
     names = "abcdefgh"
-    read = [replace(candidate("near", 0.9 - place / 100), fragment_id=name) for place, name in enumerate(names)]
+    read = [candidate("near", 0.9 - place / 100)._replace(fragment_id=name) for place, name in enumerate(names)]
 
     class Likes:
         name = "likes"
@@ -80,7 +78,7 @@ class Prefers:
 def test_each_corpus_is_read_by_its_own_reranker_and_kept_by_its_own_limit():
     short, long = Prefers("short", -1.0), Prefers("long", 1.0)
     candidates = [
-        replace(candidate(name, 0.9), corpus=corpus, fragment_id=f"{corpus} {name}")
+        candidate(name, 0.9)._replace(corpus=corpus, fragment_id=f"{corpus} {name}")
         for corpus in ("a", "b")
         for name in TEXTS
     ]
@@ -100,7 +98,7 @@ def test_different_scales_are_merged_by_place():
             return np.array(self._values[: len(texts)])
 
     read = [
-        replace(candidate("near", 0.9 - place / 100), corpus=corpus, fragment_id=f"{corpus}{place}")
+        candidate("near", 0.9 - place / 100)._replace(corpus=corpus, fragment_id=f"{corpus}{place}")
         for place, corpus in enumerate("abab")
     ]
     rerankers = {"a": Says("cosines", [0.7, 0.6]), "b": Says("probabilities", [0.4, 0.01])}

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,7 +69,7 @@ def test_what_comes_after_the_last_place_is_not_blocked_by_anything():
 
 
 def test_no_document_and_no_section_takes_more_places_than_allowed():
-    candidates = [replace(candidate(f"f{i}", 1 - i / 10, i * 1.0), document_id="c/one") for i in range(3)]
+    candidates = [candidate(f"f{i}", 1 - i / 10, i * 1.0)._replace(document_id="c/one") for i in range(3)]
     candidates.append(candidate("other", 0.1, 4.0))
     by_source = select_diverse(candidates, top_k=4, max_similarity=1.0, max_per_source=2)
     assert [c.fragment_id for c in by_source.selected] == ["f0", "f1", "other"]
