@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--fragments", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--home", type=Path, default=None)
-    parser.add_argument("--backend", default="openvino", help="of the embedding model: openvino, onnx or torch")
+    parser.add_argument("--backend", default="onnx", help="of the embedding model: openvino, onnx or torch")
     arguments = parser.parse_args()
     source = material(arguments.folder)
     with _state(arguments.home) as home, Database.open(Settings(home=home)) as database:

@@ -17,7 +17,7 @@ from psycopg.pq import PipelineStatus
 from psycopg.rows import tuple_row
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves, search_width
+from corpus_pipeline.index import EF_SEARCH, READERS_PLANS, analyser_of, leaves, search_width
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import Candidate
@@ -148,7 +148,10 @@ def send_nearest(
     leaf_rows = known.leaf_rows[target.corpus]
 
     def send_exactly() -> Cursor[FragmentRow]:
-        return _send(connection, "nearest_fragments", target, values | {"exactly": True})
+        _prefer(connection, EF_SEARCH, others="on", plans="force_custom_plan")
+        cursor = _send(connection, "nearest_fragments", target, values | {"exactly": True})
+        prefer_nothing(connection)
+        return cursor
 
     if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
         return _Sent(send_exactly())
@@ -157,7 +160,7 @@ def send_nearest(
         prefer_graph(connection, width)
         cursor = _send(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
     else:
-        prefer_graph(connection, width, plans="force_generic_plan")
+        prefer_graph(connection, width, plans=READERS_PLANS)
         parts = {"fetch_limit": sql.Literal(limits.fetch_limit)}
         cursor = _send(connection, "nearest_by_graph", target, values, parts, prepare=True)
     prefer_nothing(connection)
@@ -202,7 +205,10 @@ def send_words(
         "filters": Jsonb(filters.as_json()),
         "fetch_limit": limits.fetch_limit,
     }
-    parts = {"function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[known.may_evaluate])}
+    parts = {
+        "function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[known.may_evaluate]),
+        "fetch_limit": sql.Literal(limits.fetch_limit),
+    }
     return _Sent(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
 
 
@@ -308,8 +314,8 @@ def prefer_graph(connection: Connection, ef_search: int, *, plans: str = "force_
 
 
 def prefer_nothing(connection: Connection) -> None:
-    """Undoes :func:`prefer_graph`."""
-    _prefer(connection, EF_SEARCH, others="on", plans="auto")
+    """Lets queries of this transaction be planned again as those of any read session."""
+    _prefer(connection, EF_SEARCH, others="on", plans=READERS_PLANS)
 
 
 def _prefer(connection: Connection, ef_search: int, **settings: str) -> None:

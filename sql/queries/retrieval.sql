@@ -57,7 +57,7 @@ ORDER BY distance, fragment_id;
 -- generation, state, validity and filters before ranking; row-level security is applied to its rows once more.
 -- The limit tells the planner how few rows come, so that each is looked up by its key.
 SELECT {columns}, bm25
-FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT :fetch_limit) AS best
+FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT {fetch_limit}) AS best
 JOIN {table} AS f USING (fragment_id)
 WHERE f.corpus = :corpus AND f.serving_state = 'current'
   AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
