@@ -176,6 +176,8 @@ BEGIN
             EXIT WHEN wanted > most_looked_at;
         END LOOP;
         EXIT WHEN is_complete OR left_out = 0;
+        -- With few rows in sight it is not for the words that were left out.
+        EXIT WHEN threshold > 0 AND coalesce(cardinality(fragment_ids), 0) < most;
         -- Once more with all words.
         left_out := 0;
     END LOOP;

@@ -13,7 +13,7 @@ from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
 from corpus_pipeline.index import analyser_of, publication, read_session
-from corpus_pipeline.retrieval.repository import prefer_graph, scan_width
+from corpus_pipeline.retrieval.repository import ONE_PLAN, prefer_graph, scan_width
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["FILTERS", "Exact", "by_vector", "by_words"]
@@ -38,21 +38,24 @@ Exact = dict[str, np.ndarray]
 _NEAREST = """
 SELECT fragment_id, embedding <=> %(vector)s AS distance FROM {table}
 WHERE corpus = 'big' AND serving_state = 'current' AND answer_use <> 'never'
-  AND serving.passes_filters(%(filters)s::jsonb, product_key, domain_key, audience_key, source_class_key, region_key,
-                             environment_key, plan_tiers, answer_use, attributes)
-ORDER BY embedding <=> %(vector)s LIMIT %(k)s
+  AND {passes}
+ORDER BY embedding <=> %(vector)s LIMIT {k}
 """
+_PASSES = """serving.passes_filters(%(filters)s::jsonb, product_key, domain_key, audience_key, source_class_key,
+                       region_key, environment_key, plan_tiers, answer_use, attributes)"""
 
 
 def by_vector(context: StageContext, table: str, exact: Exact, *, name: str) -> list[dict[str, Any]]:
     """The nearest ten under each filter, against exact search among the fragments that pass it."""
     asked = vectors(QUERIES, seed=99)
-    query = sql.SQL(_NEAREST).format(table=sql.Identifier("serving", table))
     rows = []
     with read_session(context.database, groups=["everyone"], show_archived=False) as reader:
         for share, filters in FILTERS.items():
             chosen = np.array([_passes(each, filters) for each in exact["metadata"]])
             matrix = exact["vectors"][chosen]
+            # As search does: one plan for all questions without a filter.
+            passes = sql.SQL(_PASSES if filters else "true")
+            query = sql.SQL(_NEAREST).format(table=sql.Identifier("serving", table), passes=passes, k=K)
             figures = _measured(reader, query, asked, filters, matrix, len(exact["vectors"]))
             rows.append({"table": name, "search": "vector", "filter": share} | figures)
     return rows
@@ -122,10 +125,11 @@ def _measured(
     current_rows: int,
 ) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
-    values = {"filters": json.dumps(filters), "k": K}
+    values = {"filters": json.dumps(filters)}
     # As search does where no index serves the filter.
     unindexed = "plan_tier" in filters or "attributes" in filters
-    prefer_graph(reader, scan_width(current_rows, unindexed=unindexed))
+    plans = "force_custom_plan" if filters else ONE_PLAN
+    prefer_graph(reader, scan_width(current_rows, unindexed=unindexed), plans=plans)
     reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=True)
     clock = _Clock(reader)
     for vector in asked:

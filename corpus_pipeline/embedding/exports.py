@@ -35,19 +35,29 @@ def graph_file(folder: Path, backend: str, kept: Path | None) -> Iterator[Path]:
     Args:
         folder: The model.
         backend: ``openvino`` or ``onnx``.
-        kept: Where the export is kept; ``None`` keeps it only while the context is open.
+        kept: Where the export is kept; ``None``, or a folder that cannot be written, keeps it only while the context is
+            open.
     """
     own = [folder / name for name in _OWN[backend] if (folder / name).is_file()]
     if own:
         yield own[0]
-    elif kept is None:
+    elif kept is not None and _is_kept(folder, backend, kept):
+        yield kept / _OWN[backend][0]
+    else:
         with tempfile.TemporaryDirectory(prefix="export-") as made:
             _EXPORTERS[backend](folder, Path(made))
             yield Path(made) / _OWN[backend][0]
-    else:
-        if not _is_intact(kept):
-            _keep(folder, backend, kept)
-        yield kept / _OWN[backend][0]
+
+
+def _is_kept(folder: Path, backend: str, kept: Path) -> bool:
+    """Whether an export is kept there; made if it is not, unless this installation may not write there."""
+    if _is_intact(kept):
+        return True
+    try:
+        _keep(folder, backend, kept)
+    except OSError:
+        return False
+    return True
 
 
 def _keep(folder: Path, backend: str, kept: Path) -> None:

@@ -92,8 +92,10 @@ class OnnxGraph:
         if len(waiting) == 1:
             compute(waiting[0])
             return
-        with ThreadPoolExecutor(
-            os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
-        ) as cores:
-            for done in [cores.submit(compute, one) for one in waiting]:
-                done.result()
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as cores:
+            try:
+                for done in [cores.submit(compute, one) for one in waiting]:
+                    done.result()
+            except BaseException:
+                cores.shutdown(wait=False, cancel_futures=True)
+                raise

@@ -28,7 +28,7 @@ from corpus_pipeline.index.rows import (
     SHARED_BY_PARENTS,
     part_of_values,
 )
-from corpus_pipeline.index.sessions import EF_SEARCH, READERS_PLANS, read_session, search_width
+from corpus_pipeline.index.sessions import EF_SEARCH, read_session, search_width
 from corpus_pipeline.index.staging import stage_generation
 from corpus_pipeline.index.tables import PARENTS_TABLE, leaves, parents_partition, qualified
 
@@ -38,7 +38,6 @@ __all__ = [
     "FRAGMENT_COLUMNS",
     "PARENTS_TABLE",
     "PARENT_COLUMNS",
-    "READERS_PLANS",
     "SHARED_BY_PARENTS",
     "Analyser",
     "Generation",

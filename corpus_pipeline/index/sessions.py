@@ -11,17 +11,13 @@ from psycopg import errors, sql
 from corpus_pipeline.errors import StoreError
 from corpus_pipeline.store import Connection, Database
 
-__all__ = ["EF_SEARCH", "READERS_PLANS", "read_session", "search_width", "use_search_settings"]
+__all__ = ["EF_SEARCH", "read_session", "search_width", "use_search_settings"]
 
 EF_SEARCH = 110
 """Measured with 100,000 fragments: recall@10 is 1.00 of all and 0.99 of a tenth; 200 is half as fast."""
 _WIDTHS = ((200_000, EF_SEARCH), (500_000, 200))
 _LARGEST_WIDTH = 400
 """Of a million rows 110 finds 0.89 of the nearest, 400 0.96."""
-
-READERS_PLANS = "force_generic_plan"
-"""What a search asks is found by keys or by a graph, whatever is asked: planning it anew takes a tenth of the time.
-Where filters decide how to look, the search says so."""
 
 READER = "corpus_reader"
 EVALUATOR = "corpus_evaluator"
@@ -75,7 +71,6 @@ def _begin(
 ) -> sql.Composed:
     local = {
         **_SEARCH_SETTINGS,
-        "plan_cache_mode": READERS_PLANS,
         "corpus.as_of": as_of.isoformat() if as_of else "",
         "corpus.show_archived": "on" if show_archived else "off",
         "corpus.evaluate_generation": f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",

@@ -1,6 +1,6 @@
 """Reads fragments from the serving tables; writes nothing.
 
-The text of a query never comes here: only its vector and the bound values of filters.
+The text of a query never reaches the server: only its vector, the numbers of its words and the bound values of filters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from psycopg.pq import PipelineStatus
 from psycopg.rows import tuple_row
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import EF_SEARCH, READERS_PLANS, analyser_of, leaves, search_width
+from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves, search_width
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import Candidate
@@ -46,6 +46,8 @@ __all__ = [
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
+ONE_PLAN = "force_generic_plan"
+"""Of ``plan_cache_mode``: for statements in which nothing depends on the question."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 
@@ -76,10 +78,10 @@ class Measures:
 
 
 class SentLookup(Protocol):
-    """A lookup that the server has been told of; rows arrive while others are still computed."""
+    """A lookup that the server has been told of."""
 
     def rows(self) -> list[FragmentRow]:
-        """Its rows, best first; waits for them."""
+        """Its rows, best first; waits for them and for all that was sent to the session meanwhile."""
 
 
 def measures(connection: Connection, targets: Sequence[SearchTarget]) -> Measures:
@@ -148,10 +150,7 @@ def send_nearest(
     leaf_rows = known.leaf_rows[target.corpus]
 
     def send_exactly() -> Cursor[FragmentRow]:
-        _prefer(connection, EF_SEARCH, others="on", plans="force_custom_plan")
-        cursor = _send(connection, "nearest_fragments", target, values | {"exactly": True})
-        prefer_nothing(connection)
-        return cursor
+        return _send(connection, "nearest_fragments", target, values | {"exactly": True})
 
     if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
         return _Sent(send_exactly())
@@ -160,8 +159,8 @@ def send_nearest(
         prefer_graph(connection, width)
         cursor = _send(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
     else:
-        prefer_graph(connection, width, plans=READERS_PLANS)
-        parts = {"fetch_limit": sql.Literal(limits.fetch_limit)}
+        prefer_graph(connection, width, plans=ONE_PLAN)
+        parts = {"this_corpus": sql.Literal(target.corpus), "fetch_limit": sql.Literal(limits.fetch_limit)}
         cursor = _send(connection, "nearest_by_graph", target, values, parts, prepare=True)
     prefer_nothing(connection)
     # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
@@ -207,6 +206,7 @@ def send_words(
     }
     parts = {
         "function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[known.may_evaluate]),
+        "this_corpus": sql.Literal(target.corpus),
         "fetch_limit": sql.Literal(limits.fetch_limit),
     }
     return _Sent(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
@@ -314,8 +314,8 @@ def prefer_graph(connection: Connection, ef_search: int, *, plans: str = "force_
 
 
 def prefer_nothing(connection: Connection) -> None:
-    """Lets queries of this transaction be planned again as those of any read session."""
-    _prefer(connection, EF_SEARCH, others="on", plans=READERS_PLANS)
+    """Undoes :func:`prefer_graph`."""
+    _prefer(connection, EF_SEARCH, others="on", plans="auto")
 
 
 def _prefer(connection: Connection, ef_search: int, **settings: str) -> None:

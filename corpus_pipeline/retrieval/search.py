@@ -51,7 +51,7 @@ def search(
     request.demand_query()
     as_of = request.as_of or datetime.now(UTC).date()
     trace = Trace()
-    # All that is asked of the server is sent as it comes; only what is read next is waited for.
+    # Statements are sent without waiting for the answers to those before.
     session = read_session(database, groups=request.groups, as_of=as_of, show_archived=False)
     with session as reader, reader.pipeline():
         found = _find(database, reader, registry, request, as_of, router, trace)

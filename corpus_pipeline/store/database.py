@@ -15,6 +15,7 @@ from pgvector.psycopg import register_vector
 from psycopg import errors as pg_errors
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -202,8 +203,11 @@ class Database:
                     connection.execute(begin)
                     yield connection
             finally:
-                if not connection.closed:
+                # Interrupted while it waited, it can neither be set nor used again: the pool replaces it.
+                if connection.info.transaction_status is TransactionStatus.IDLE:
                     connection.autocommit = False
+                else:
+                    connection.pgconn.finish()
                 self._pool.putconn(connection)
 
     @contextmanager

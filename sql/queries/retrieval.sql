@@ -32,12 +32,12 @@ ORDER BY distance, fragment_id;
 
 -- name: nearest_by_graph
 -- As nearest_fragments, by the graph, where no filter was given: nothing in it depends on the question, so that it is
--- planned once a connection and not for every question, which takes a third of the time. The limit stands in the text:
--- without it the planner expects to need a tenth of all rows.
+-- planned once a connection and not for every question, which takes a third of the time. Corpus and limit
+-- stand in the text: without, the plan would be of all corpora, and for a tenth of all rows.
 WITH nearest AS MATERIALIZED (
     SELECT fragment_id, generation_from, embedding <=> :vector AS distance
     FROM {table} AS f
-    WHERE corpus = :corpus
+    WHERE corpus = {this_corpus}
       AND serving_state = 'current'
       AND answer_use <> 'never'
       AND (valid_from IS NULL OR valid_from <= :as_of)
@@ -49,17 +49,18 @@ WITH nearest AS MATERIALIZED (
 SELECT {columns}, distance
 FROM nearest
 JOIN {table} AS f USING (fragment_id, generation_from)
-WHERE f.corpus = :corpus AND f.serving_state = 'current'
+WHERE f.corpus = {this_corpus} AND f.serving_state = 'current'
 ORDER BY distance, fragment_id;
 
 -- name: lexical_fragments
 -- Fragments of one corpus that share the most telling words with a query, by BM25. The function applies permissions,
 -- generation, state, validity and filters before ranking; row-level security is applied to its rows once more.
--- The limit tells the planner how few rows come, so that each is looked up by its key.
+-- The limit tells the planner how few rows come, so that each is looked up by its key. With corpus and limit in the text
+-- no plan is better than one for all questions, which the server finds out by itself.
 SELECT {columns}, bm25
 FROM (SELECT fragment_id, bm25 FROM {function}(:corpus, :terms, :filters, :fetch_limit) LIMIT {fetch_limit}) AS best
 JOIN {table} AS f USING (fragment_id)
-WHERE f.corpus = :corpus AND f.serving_state = 'current'
+WHERE f.corpus = {this_corpus} AND f.serving_state = 'current'
   AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
 ORDER BY bm25 DESC, fragment_id COLLATE "C";
 

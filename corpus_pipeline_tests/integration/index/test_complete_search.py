@@ -59,7 +59,7 @@ def test_what_no_index_serves_is_searched_wider_or_exactly(
         assert others == ("on" if exactly else "off")
         assert prepare is not exactly
         assert name == ("nearest_by_graph" if plans == "force_generic_plan" else "nearest_fragments")
-        assert plans == "force_custom_plan" or not exactly, "a plan for any filter reads far too much for most"
+        assert plans == "auto" or not exactly
         searched.append((width, "exactly" if exactly else plans.split("_")[1]))
         return connection.execute("SELECT 1 WHERE false")
 
@@ -103,10 +103,13 @@ def test_rows_beyond_what_the_graph_visits_are_found(corpus: Any, monkeypatch: p
     assert {each.text for each in found} == {"one", "two", "three"}
 
 
-def test_without_a_filter_one_plan_serves_all_questions(corpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_filter_one_plan_serves_all_questions(
+    corpus: Any, other_corpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
     monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
-    corpus.publish(corpus.doc("many.md", *(f"text {number}" for number in range(ROWS))))
+    for each in (corpus, other_corpus):
+        each.publish(each.doc("many.md", *(f"text {number} of {each.slug}" for number in range(ROWS))))
     with corpus.context.database.connection() as connection:
         known = publication(connection, corpus.slug)
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
@@ -116,13 +119,19 @@ def test_without_a_filter_one_plan_serves_all_questions(corpus: Any, monkeypatch
         for _ in range(3):
             vector = generator.normal(size=16).astype(np.float32)
             vector /= np.linalg.norm(vector)
-            by_graph = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
-            exactly = nearest_fragments(connection, target, vector, SearchFilters(source_class=""), limits, day)
-            assert [one.score for one in by_graph] == sorted((one.score for one in by_graph), reverse=True)
-            assert len(by_graph) == limits.fetch_limit
-            assert not exactly
-        prepared = connection.execute(
-            "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%nearest%'"
+            found = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
+            with monkeypatch.context() as few:
+                few.setattr(repository, "EXACT_UP_TO_ROWS", ROWS * 10)
+                exactly = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
+            assert [one.fragment_id for one in found] == [one.fragment_id for one in exactly]
+            assert {one.corpus for one in found} == {corpus.slug}
+        (prepared,) = connection.execute(
+            "SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%WITH nearest%'"
             " AND statement NOT LIKE '%passes_filters%'"
         ).fetchall()
-        assert [(one["generic_plans"], one["custom_plans"]) for one in prepared] == [(3, 0)]
+        assert (prepared["generic_plans"], prepared["custom_plans"]) == (3, 0)
+        repository.prefer_graph(connection, 110, plans=repository.ONE_PLAN)
+        called = f"EXPLAIN EXECUTE {prepared['name']} ('[{','.join(['1'] * 16)}]', '2026-11-01')"
+        plan = "\n".join(row["QUERY PLAN"] for row in connection.execute(called).fetchall())
+        assert "_hnsw on" in plan
+        assert other_corpus.slug not in plan, "other corpora have no part in it"

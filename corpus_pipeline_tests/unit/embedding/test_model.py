@@ -13,6 +13,7 @@ import pytest
 from corpus_pipeline.embedding import (
     EmbeddingModel,
     embedding_fingerprint,
+    exports,
     fingerprint_parts,
     load_model,
     load_model_of,
@@ -171,3 +172,22 @@ def test_loading_is_silent_and_opens_no_connection() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_folder_that_cannot_be_written_keeps_no_export_and_costs_no_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def export(_folder: Path, target: Path) -> None:
+        (target / "onnx").mkdir()
+        (target / "onnx" / "model.onnx").write_bytes(b"graph")
+
+    monkeypatch.setitem(exports._EXPORTERS, "onnx", export)
+    (tmp_path / "models").write_text("a file where the folder should be")
+    source = tmp_path / "source"
+    source.mkdir()
+    with graph_file(source, "onnx", tmp_path / "models" / "abc") as path:
+        assert path.read_bytes() == b"graph"
+    assert not path.exists()
+    with graph_file(source, "onnx", tmp_path / "kept" / "abc") as path:
+        assert path == tmp_path / "kept" / "abc" / "onnx" / "model.onnx"
+    assert path.exists()
