@@ -11,17 +11,13 @@ from typing import Any
 import psutil
 from psycopg import sql
 
-from corpus_pipeline.index.leaf_indexes import HNSW_EF_CONSTRUCTION, HNSW_M, build_memory_mb, index_leaf
+from corpus_pipeline.index.leaf_indexes import build_memory_mb, graph_method, index_leaf
 from corpus_pipeline.index.tables import leaves
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["hnsw_builds", "one_table", "rows_a_second", "server_memory"]
 
 DIMENSIONS = 384
-_HNSW = (
-    f"CREATE INDEX {{}} ON {{}} USING hnsw (embedding halfvec_cosine_ops)"
-    f" WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION})"
-)
 _MOST_COPIED = 100_000
 
 
@@ -43,9 +39,7 @@ def hnsw_builds(context: StageContext, table: str, *, rounds: int = 2) -> dict[s
             with connection.transaction():
                 memory = sql.Literal(f"{build_memory_mb(rows, DIMENSIONS)}MB")
                 connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(memory))
-                connection.execute(
-                    sql.SQL(_HNSW).format(sql.Identifier("copied_hnsw"), sql.Identifier("serving", "copied"))
-                )
+                connection.execute(sql.SQL("CREATE INDEX copied_hnsw ON serving.copied ") + sql.SQL(graph_method(rows)))
 
         for _ in range(rounds):
             connection.execute(sql.SQL("DROP INDEX serving.{}").format(sql.Identifier(leaf.index_name("hnsw"))))
@@ -115,11 +109,10 @@ def one_table(context: StageContext, table: str) -> None:
         source = sql.Identifier("serving", table)
         connection.execute(sql.SQL("CREATE TABLE serving.one_table AS SELECT * FROM {}").format(source))
         connection.execute("SELECT corpus.protect_serving_table('one_table', %s)", (table,))
-        memory = build_memory_mb(_count(connection, source), DIMENSIONS)
+        rows = _count(connection, source)
+        memory = build_memory_mb(rows, DIMENSIONS)
         connection.execute(sql.SQL("SET maintenance_work_mem = {}").format(sql.Literal(f"{memory}MB")))
-        connection.execute(
-            sql.SQL(_HNSW).format(sql.Identifier("one_table_hnsw"), sql.Identifier("serving", "one_table"))
-        )
+        connection.execute(sql.SQL("CREATE INDEX one_table_hnsw ON serving.one_table ") + sql.SQL(graph_method(rows)))
         for key in ("product", "domain", "audience", "source_class"):
             connection.execute(f"CREATE INDEX ON serving.one_table ({key}_key)")
         connection.execute("VACUUM (ANALYZE) serving.one_table")

@@ -11,7 +11,7 @@ from corpus_pipeline.index.tables import ServingLeaf, qualified, relation_exists
 from corpus_pipeline.records import ServingState, sha256_hex
 from corpus_pipeline.store import Connection, load_queries
 
-__all__ = ["build_memory_mb", "index_leaf"]
+__all__ = ["build_memory_mb", "graph_method", "index_leaf"]
 
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
@@ -27,7 +27,8 @@ _KEY = "key"
 _HNSW = "hnsw"
 
 
-def _graph(rows: int) -> str:
+def graph_method(rows: int) -> str:
+    """How the graph of a leaf, or of a product, of so many rows is built, for CREATE INDEX."""
     small = rows <= SMALL_GRAPH_ROWS
     m, ef_construction = (SMALL_M, SMALL_EF_CONSTRUCTION) if small else (HNSW_M, HNSW_EF_CONSTRUCTION)
     return f"USING hnsw (embedding halfvec_cosine_ops) WITH (m = {m}, ef_construction = {ef_construction})"
@@ -53,7 +54,7 @@ def index_leaf(connection: Connection, leaf: ServingLeaf, *, rows: int, changed:
         dimensions: Of the vectors.
     """
     _give_memory(connection, rows, dimensions)
-    _index(connection, leaf, _HNSW, sql.SQL(_graph(rows)))
+    _index(connection, leaf, _HNSW, sql.SQL(graph_method(rows)))
     for kind, definition in _INDEXES.items():
         _index(connection, leaf, kind, sql.SQL(definition))
     for column in _FILTERED:
@@ -96,7 +97,7 @@ def _index_frequent_products(connection: Connection, leaf: ServingLeaf, rows: in
     for row in connection.execute(shares, bounds).fetchall():
         _give_memory(connection, row["row_count"], dimensions)
         condition = sql.SQL(" WHERE product_key = {}").format(sql.Literal(row["product_key"]))
-        definition = sql.SQL(_graph(row["row_count"])) + condition
+        definition = sql.SQL(graph_method(row["row_count"])) + condition
         _index(connection, leaf, f"{_HNSW}_{sha256_hex(row['product_key'])[:8]}", definition)
 
 
