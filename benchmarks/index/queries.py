@@ -14,6 +14,7 @@ from psycopg import sql
 from benchmarks.index.synthetic import vectors
 from corpus_pipeline.index import analyser_of, publication, read_session
 from corpus_pipeline.retrieval.repository import ONE_PLAN, prefer_graph, scan_width
+from corpus_pipeline.retrieval.request import SearchFilters
 from corpus_pipeline.store import Connection, StageContext
 
 __all__ = ["FILTERS", "Exact", "by_vector", "by_words"]
@@ -126,10 +127,8 @@ def _measured(
 ) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
     values = {"filters": json.dumps(filters)}
-    # As search does where no index serves the filter.
-    unindexed = "plan_tier" in filters or "attributes" in filters
     plans = "force_custom_plan" if filters else ONE_PLAN
-    prefer_graph(reader, scan_width(current_rows, unindexed=unindexed), plans=plans)
+    prefer_graph(reader, scan_width(current_rows, SearchFilters.from_pairs(filters)), plans=plans)
     reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=True)
     clock = _Clock(reader)
     for vector in asked:

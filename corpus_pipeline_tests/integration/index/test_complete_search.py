@@ -26,7 +26,7 @@ ROWS = 400
             [
                 ("800", "custom"),
                 ("110", "exactly"),
-                ("110", "custom"),
+                ("160", "custom"),
                 ("110", "exactly"),
                 ("800", "custom"),
                 ("110", "exactly"),
