@@ -224,6 +224,8 @@ def _candidates(
             )
             for target, filters in by_words
         ]
+        if not words:
+            worded({"corpora": 0, "fragments": 0})
         vectors = {target.space: question.vectors[target.space] for target in targets}
         neared = trace.begin("dense")
         neighbours = [
@@ -238,16 +240,20 @@ def _candidates(
             )
             for target, filters in by_vector
         ]
+        if not neighbours:
+            neared({"corpora": 0, "fragments": 0})
         sparse: dict[str, Candidate] = {}
         for (target, _), sent in zip(by_words, words, strict=True):
             found = found_by_words(sent.rows(), target, vectors[target.space])
             sparse.update({candidate.fragment_id: candidate for candidate in found})
-        worded({"corpora": len({target.corpus for target, _ in by_words}), "fragments": len(sparse)})
+        if words:
+            worded({"corpora": len({target.corpus for target, _ in by_words}), "fragments": len(sparse)})
         dense: dict[str, Candidate] = {}
         for (target, _), sent in zip(by_vector, neighbours, strict=True):
             found = found_by_vector(sent.rows(), target)
             dense.update({candidate.fragment_id: candidate for candidate in found})
-        neared({"corpora": len(targets), "fragments": len(dense)})
+        if neighbours:
+            neared({"corpora": len(targets), "fragments": len(dense)})
     with trace.stage("fusion") as counts:
         merged = fuse(dense.values(), sparse.values()) if by_words else rank(list(dense.values()))
         counts |= {

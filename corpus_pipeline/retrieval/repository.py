@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, LiteralString, Protocol, cast
+from typing import Any, LiteralString, cast
 
 from pgvector import HalfVector
 from psycopg import Cursor, sql
@@ -80,11 +80,32 @@ class Measures:
     may_evaluate: bool
 
 
-class SentLookup(Protocol):
-    """A lookup that the server has been told of."""
+class SentLookup:
+    """A lookup that the server has been told of.
+
+    Args:
+        cursor: That it was sent with; ``None`` where nothing had to be asked.
+        at_least: Fewer rows make it look once more, by ``otherwise``.
+        otherwise: Sends the second lookup.
+    """
+
+    def __init__(
+        self,
+        cursor: Cursor[FragmentRow] | None,
+        *,
+        at_least: int = 0,
+        otherwise: Callable[[], Cursor[FragmentRow]] | None = None,
+    ) -> None:
+        self._cursor = cursor
+        self._at_least = at_least
+        self._otherwise = otherwise
 
     def rows(self) -> list[FragmentRow]:
         """Its rows, best first; waits for them and for all that was sent to the session meanwhile."""
+        rows = [] if self._cursor is None else self._cursor.fetchall()
+        if self._otherwise is not None and len(rows) < self._at_least:
+            return self._otherwise().fetchall()
+        return rows
 
 
 def measures(connection: Connection, targets: Sequence[SearchTarget]) -> Measures:
@@ -156,7 +177,7 @@ def send_nearest(
         return _send(connection, "nearest_fragments", target, values | {"exactly": True})
 
     if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
-        return _Sent(send_exactly())
+        return SentLookup(send_exactly())
     width = scan_width(leaf_rows, filters)
     if filters.as_json():
         prefer_graph(connection, width)
@@ -167,7 +188,7 @@ def send_nearest(
         cursor = _send(connection, "nearest_by_graph", target, values, parts, prepare=True)
     prefer_nothing(connection)
     # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
-    return _Sent(cursor, at_least=limits.fetch_limit, otherwise=send_exactly)
+    return SentLookup(cursor, at_least=limits.fetch_limit, otherwise=send_exactly)
 
 
 def send_words(
@@ -200,7 +221,7 @@ def send_words(
     """
     terms = [] if target.analyser is None else analyser_of(target.analyser).terms(query)
     if not terms:
-        return _Nothing()
+        return SentLookup(None)
     values = {
         "corpus": target.corpus,
         "terms": terms,
@@ -212,7 +233,7 @@ def send_words(
         "this_corpus": sql.Literal(target.corpus),
         "fetch_limit": sql.Literal(limits.fetch_limit),
     }
-    return _Sent(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
+    return SentLookup(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
 
 
 @contextmanager
@@ -223,30 +244,6 @@ def pipelined(connection: Connection) -> Iterator[None]:
             yield
     else:
         yield
-
-
-class _Sent:
-    def __init__(
-        self,
-        cursor: Cursor[FragmentRow],
-        *,
-        at_least: int = 0,
-        otherwise: Callable[[], Cursor[FragmentRow]] | None = None,
-    ) -> None:
-        self._cursor = cursor
-        self._at_least = at_least
-        self._otherwise = otherwise
-
-    def rows(self) -> list[FragmentRow]:
-        rows = self._cursor.fetchall()
-        if self._otherwise is not None and len(rows) < self._at_least:
-            return self._otherwise().fetchall()
-        return rows
-
-
-class _Nothing:
-    def rows(self) -> list[FragmentRow]:
-        return []
 
 
 def nearest_of_state(

@@ -180,6 +180,14 @@ def test_every_stage_is_named_and_timed(database, registry, handbook):
     assert ends["encode"] <= begins["dense"]
 
 
+@pytest.mark.parametrize(("mode", "idle"), [("dense", "sparse"), ("sparse", "dense")])
+def test_a_stage_that_asks_nothing_takes_no_time_of_others(database, registry, handbook, mode, idle):
+    (unused,) = [stage for stage in ask(database, registry, REFUND, mode=mode).trace if stage.stage == idle]
+    (encoded,) = [stage for stage in ask(database, registry, REFUND, mode=mode).trace if stage.stage == "encode"]
+    assert unused.counts["fragments"] == 0
+    assert unused.milliseconds < encoded.milliseconds
+
+
 def test_the_text_of_a_query_never_reaches_the_database(database, registry, handbook):
     result = ask(database, registry, "refund'); DROP TABLE serving.publications; --")
     assert "handbook/refunds.md" in accepted(result)
