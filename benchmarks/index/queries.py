@@ -13,7 +13,7 @@ from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
 from corpus_pipeline.index import analyser_of, publication, read_session
-from corpus_pipeline.retrieval.repository import ONE_PLAN, prefer_graph, scan_width
+from corpus_pipeline.retrieval.repository import prefer_graph, scan_width
 from corpus_pipeline.retrieval.request import SearchFilters
 from corpus_pipeline.store import Connection, StageContext
 
@@ -39,11 +39,10 @@ Exact = dict[str, np.ndarray]
 _NEAREST = """
 SELECT fragment_id, embedding <=> %(vector)s AS distance FROM {table}
 WHERE corpus = 'big' AND serving_state = 'current' AND answer_use <> 'never'
-  AND {passes}
+  AND serving.passes_filters({filters}::jsonb, product_key, domain_key, audience_key, source_class_key,
+                             region_key, environment_key, plan_tiers, answer_use, attributes)
 ORDER BY embedding <=> %(vector)s LIMIT {k}
 """
-_PASSES = """serving.passes_filters(%(filters)s::jsonb, product_key, domain_key, audience_key, source_class_key,
-                       region_key, environment_key, plan_tiers, answer_use, attributes)"""
 
 
 def by_vector(context: StageContext, table: str, exact: Exact, *, name: str) -> list[dict[str, Any]]:
@@ -54,9 +53,8 @@ def by_vector(context: StageContext, table: str, exact: Exact, *, name: str) -> 
         for share, filters in FILTERS.items():
             chosen = np.array([_passes(each, filters) for each in exact["metadata"]])
             matrix = exact["vectors"][chosen]
-            # As search does: one plan for all questions without a filter.
-            passes = sql.SQL(_PASSES if filters else "true")
-            query = sql.SQL(_NEAREST).format(table=sql.Identifier("serving", table), passes=passes, k=K)
+            # As search does: one plan for all questions of these filters.
+            query = sql.SQL(_NEAREST).format(table=sql.Identifier("serving", table), filters=json.dumps(filters), k=K)
             figures = _measured(reader, query, asked, filters, matrix, len(exact["vectors"]))
             rows.append({"table": name, "search": "vector", "filter": share} | figures)
     return rows
@@ -126,14 +124,12 @@ def _measured(
     current_rows: int,
 ) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
-    values = {"filters": json.dumps(filters)}
-    plans = "force_custom_plan" if filters else ONE_PLAN
-    prefer_graph(reader, scan_width(current_rows, SearchFilters.from_pairs(filters)), plans=plans)
-    reader.execute(query, values | {"vector": HalfVector(asked[0])}, prepare=True)
+    prefer_graph(reader, scan_width(current_rows, SearchFilters.from_pairs(filters)))
+    reader.execute(query, {"vector": HalfVector(asked[0])}, prepare=True)
     clock = _Clock(reader)
     for vector in asked:
         with clock:
-            rows = reader.execute(query, values | {"vector": HalfVector(vector)}, prepare=True).fetchall()
+            rows = reader.execute(query, {"vector": HalfVector(vector)}, prepare=True).fetchall()
         best = np.sort(1.0 - matrix @ vector)[:K]
         wanted += len(best)
         fewest = min(fewest, len(rows))

@@ -81,7 +81,12 @@ def ask_queries(
     with context.database.connection() as connection:
         texts = texts_of(connection, subject.corpus, _quoted_documents(subject.corpus, queries))
     target = SearchTarget(
-        subject.corpus, subject.generation, subject.serving_table, subject.embedding_fingerprint, subject.analyser
+        subject.corpus,
+        subject.generation,
+        subject.serving_table,
+        subject.embedding_fingerprint,
+        subject.analyser,
+        is_evaluated=True,
     )
     anchored = [_with_anchors(query, subject.corpus, texts) for query in queries]
     asked = sorted(_prepare(context, subject, anchored), key=lambda one: (one.session_key, one.query.query_id))

@@ -11,43 +11,57 @@ from corpus_pipeline.embedding import EmbeddingModel
 from corpus_pipeline.retrieval.rows import Vector
 from corpus_pipeline.retrieval.trace import Trace
 
-__all__ = ["encoding"]
+__all__ = ["Encoding", "encoding"]
 
 _Encoded = tuple[dict[str, Vector], float, float]
 """Vectors by space, and when making them began and ended."""
 
 
 @contextmanager
-def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> Iterator[Mapping[str, Vector]]:
-    """Encodes a question in a thread of its own.
+def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> Iterator[Encoding]:
+    """Encodes a question in a thread of its own, from when it is told to.
 
     Args:
         models: By vector space.
         query: The question in words.
         trace: Is told of the stage ``encode`` when a vector is first asked for, with the time that encoding took.
-
-    Yields:
-        Its vector by vector space, float32, shape (dimensions,), L2-normalised. Asking for one waits until all are
-        made, and raises what encoding has raised.
     """
     executor = ThreadPoolExecutor(1, thread_name_prefix="encode")
     try:
-        yield _Vectors(models, executor.submit(_encoded, models, query), trace)
+        yield Encoding(executor, models, query, trace)
     finally:
         # A search that failed does not wait for a vector that nobody asks for any more.
         executor.shutdown(wait=False, cancel_futures=True)
 
 
-class _Vectors(Mapping[str, Vector]):
-    def __init__(self, models: Mapping[str, EmbeddingModel], future: Future[_Encoded], trace: Trace) -> None:
+class Encoding(Mapping[str, Vector]):
+    """A question's vector by vector space, float32, shape (dimensions,), L2-normalised.
+
+    Asking for one waits until all are made, and raises what encoding has raised.
+    """
+
+    def __init__(
+        self, executor: ThreadPoolExecutor, models: Mapping[str, EmbeddingModel], query: str, trace: Trace
+    ) -> None:
+        self._executor = executor
         self._models = models
-        self._future = future
+        self._query = query
         self._trace = trace
+        self._future: Future[_Encoded] | None = None
         self._made: dict[str, Vector] | None = None
+
+    def begin(self) -> None:
+        """Starts the thread. What else is to run at once is better sent before: both are Python at first."""
+        self._begun()
+
+    def _begun(self) -> Future[_Encoded]:
+        if self._future is None:
+            self._future = self._executor.submit(_encoded, self._models, self._query)
+        return self._future
 
     def __getitem__(self, space: str) -> Vector:
         if self._made is None:
-            self._made, began, ended = self._future.result()
+            self._made, began, ended = self._begun().result()
             self._trace.add("encode", {"vectors": len(self._made)}, began, ended)
         return self._made[space]
 

@@ -6,7 +6,7 @@ its role and settings, not here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -16,6 +16,7 @@ from corpus_pipeline.retrieval.budget import within_budget
 from corpus_pipeline.retrieval.candidate import Candidate, rank
 from corpus_pipeline.retrieval.explanation import Asked, Reason, explain_candidate, explain_kept_out
 from corpus_pipeline.retrieval.fusion import fuse
+from corpus_pipeline.retrieval.leaf_sizes import leaf_sizes
 from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits, SearchRequest
 from corpus_pipeline.retrieval.reranking import load_reranker, readers_of, rerank
 from corpus_pipeline.retrieval.result import KeptOut
@@ -102,6 +103,8 @@ def rank_fragments(
     targets: Sequence[SearchTarget],
     question: Question,
     trace: Trace | None = None,
+    *,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Ranking:
     """Finds the fragments that answer, in a read session.
 
@@ -110,10 +113,11 @@ def rank_fragments(
         targets: Where to look, one for each corpus.
         question: What is asked.
         trace: Where the stages report.
+        meanwhile: Called once the server has been told of the words, and looks for them.
     """
     trace = trace or Trace()
     limits = {target.corpus: question.limits_of(target.corpus) for target in targets}
-    candidates = _candidates(connection, targets, question, trace)
+    candidates = _candidates(connection, targets, question, trace, meanwhile)
     with trace.stage("acceptance") as counts:
         above = [one for one in candidates if one.score >= limits[one.corpus].min_score]
         counts.update({"accepted": len(above), "below_score": len(candidates) - len(above)})
@@ -210,20 +214,23 @@ def _candidates(
     targets: Sequence[SearchTarget],
     question: Question,
     trace: Trace,
+    meanwhile: Callable[[], None] | None,
 ) -> list[Candidate]:
     """Nearest vectors and best words of each corpus in one order, each fragment once."""
     by_words = [(one, each) for one in targets if _mode(one, question) != "dense" for each in question.filters]
     by_vector = [(one, each) for one in targets if _mode(one, question) != "sparse" for each in question.filters]
-    known = repository.measures(connection, targets)
+    rows = leaf_sizes(connection, targets)
     # The server looks for words while the vector is made, which they do not need, and goes on to neighbours at once.
     with repository.pipelined(connection):
         worded = trace.begin("sparse")
         words = [
             repository.send_words(
-                connection, target, known, question.request.query, filters, question.limits_of(target.corpus)
+                connection, target, question.request.query, filters, question.limits_of(target.corpus)
             )
             for target, filters in by_words
         ]
+        if meanwhile is not None:
+            meanwhile()
         if not words:
             worded({"corpora": 0, "fragments": 0})
         vectors = {target.space: question.vectors[target.space] for target in targets}
@@ -232,7 +239,7 @@ def _candidates(
             repository.send_nearest(
                 connection,
                 target,
-                known,
+                rows[target.corpus],
                 vectors[target.space],
                 filters,
                 question.limits_of(target.corpus),

@@ -1,15 +1,16 @@
 """Reads fragments from the serving tables; writes nothing.
 
-The text of a query never reaches the server: only its vector, the numbers of its words and the bound values of filters.
+The text of a query never reaches the server: only its vector, the numbers of its words and the values of filters, bound
+or quoted by the connection.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, LiteralString, cast
+from functools import lru_cache
+from typing import Any, LiteralString, NamedTuple, cast
 
 from pgvector import HalfVector
 from psycopg import Cursor, sql
@@ -26,11 +27,11 @@ from corpus_pipeline.retrieval.rows import FRAGMENT_COLUMNS, FragmentRow, Search
 from corpus_pipeline.store import Connection, load_queries
 
 __all__ = [
-    "Measures",
     "SentLookup",
     "best_of_documents",
+    "counted_rows",
     "facet_rows",
-    "measures",
+    "leaf_of",
     "nearest_fragments",
     "nearest_of_state",
     "parent_texts",
@@ -46,15 +47,19 @@ __all__ = [
 MAX_EF_SEARCH = 1000
 UNINDEXED_EF_SEARCH = 800
 """For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
-ONE_PLAN = "force_generic_plan"
-"""Of ``plan_cache_mode``: for statements in which nothing depends on the question."""
 SMALL_LEAF_ROWS = 50_000
 FILTERED_EF_SEARCH = 160
 """In a small leaf the nearest that pass lie far apart: of a value that half of 10,000 rows have, 110 finds 0.983."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 
-_COLUMNS = sql.SQL(", ").join(sql.Identifier(name) for name in FRAGMENT_COLUMNS)
+_CHEAPER_TO_READ = {
+    # Nearly always empty, and NULL need not be parsed; a vector as bytes need not become an object of its own.
+    "also_in": "nullif(also_in, '[]')",
+    "attributes": "nullif(attributes, '{}')",
+    "embedding": "public.halfvec_send(embedding)",
+}
+_COLUMNS = ", ".join(_CHEAPER_TO_READ.get(name, name) for name in FRAGMENT_COLUMNS)
 _LEXICAL_FUNCTIONS = {False: "lexical_candidates", True: "evaluated_lexical_candidates"}
 _FILTER_KEYS = {
     f"{name}_key": sql.SQL(f"{name}_key")
@@ -65,19 +70,6 @@ _FILTER_KEYS_BEFORE_TERMS = {
     **{f"{name}_key": sql.SQL(f"coalesce(lower({name}), '')") for name in ("region", "environment")},
 }
 """Tables of the layout before lexical ranking have no columns for what filters compare."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """What a session must know of its targets before it looks for fragments.
-
-    Attributes:
-        leaf_rows: About how many current rows each corpus has; ``None`` where they were never counted.
-        may_evaluate: The session may look at a generation that is not published.
-    """
-
-    leaf_rows: Mapping[str, int | None]
-    may_evaluate: bool
 
 
 class SentLookup:
@@ -108,22 +100,15 @@ class SentLookup:
         return rows
 
 
-def measures(connection: Connection, targets: Sequence[SearchTarget]) -> Measures:
-    """In one question to the server.
+def leaf_of(target: SearchTarget) -> str:
+    """Name of the leaf with the current rows of a target."""
+    return f"serving.{leaves(target.table, target.corpus)[0].name}"
 
-    Args:
-        connection: A read session.
-        targets: Where will be looked.
-    """
-    tables = {target.corpus: f"serving.{leaves(target.table, target.corpus)[0].name}" for target in targets}
-    known = load_queries("retrieval").measures(connection, leaves=list(tables.values()))
-    return Measures(
-        {
-            corpus: None if rows is None or rows < 0 else int(rows)
-            for corpus, rows in zip(tables, known["leaf_rows"], strict=True)
-        },
-        known["may_evaluate"],
-    )
+
+def counted_rows(connection: Connection, names: Sequence[str]) -> dict[str, int | None]:
+    """About how many rows each of some tables has, by name; ``None`` where they were never counted."""
+    counted = load_queries("retrieval").counted_rows(connection, names=list(names))
+    return {row["name"]: None if row["rows"] is None or row["rows"] < 0 else int(row["rows"]) for row in counted}
 
 
 def nearest_fragments(
@@ -135,16 +120,16 @@ def nearest_fragments(
     as_of: date,
 ) -> list[Candidate]:
     """The nearest fragments that the session may see and that meet every filter; see :func:`send_nearest`."""
-    known = measures(connection, [target])
+    (leaf_rows,) = counted_rows(connection, [leaf_of(target)]).values()
     with pipelined(connection):
-        rows = send_nearest(connection, target, known, vector, filters, limits, as_of).rows()
+        rows = send_nearest(connection, target, leaf_rows, vector, filters, limits, as_of).rows()
     return found_by_vector(rows, target)
 
 
 def send_nearest(
     connection: Connection,
     target: SearchTarget,
-    known: Measures,
+    leaf_rows: int | None,
     vector: Vector,
     filters: SearchFilters,
     limits: SearchLimits,
@@ -155,7 +140,7 @@ def send_nearest(
     Args:
         connection: A read session in a pipeline; its role and groups decide what is seen.
         target: Names corpus and table.
-        known: Of that target.
+        leaf_rows: About how many current rows that has; ``None`` when they were never counted.
         vector: float32, shape (dimensions,), L2-normalised.
         filters: All of them must be met.
         limits: How many to fetch.
@@ -171,21 +156,16 @@ def send_nearest(
         "fetch_limit": limits.fetch_limit,
         "filters": Jsonb(filters.as_json()),
     }
-    leaf_rows = known.leaf_rows[target.corpus]
 
     def send_exactly() -> Cursor[FragmentRow]:
-        return _send(connection, "nearest_fragments", target, values | {"exactly": True})
+        return _send(connection, "nearest_fragments", target, values)
 
     if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
         return SentLookup(send_exactly())
     width = scan_width(leaf_rows, filters)
-    if filters.as_json():
-        prefer_graph(connection, width)
-        cursor = _send(connection, "nearest_fragments", target, values | {"exactly": False}, prepare=True)
-    else:
-        prefer_graph(connection, width, plans=ONE_PLAN)
-        parts = {"this_corpus": sql.Literal(target.corpus), "fetch_limit": sql.Literal(limits.fetch_limit)}
-        cursor = _send(connection, "nearest_by_graph", target, values, parts, prepare=True)
+    prefer_graph(connection, width)
+    scope = _Scope.quoted(connection, filters, as_of)
+    cursor = _send(connection, "nearest_by_graph", target, values, scope=scope, prepare=True)
     prefer_nothing(connection)
     # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
     return SentLookup(cursor, at_least=limits.fetch_limit, otherwise=send_exactly)
@@ -194,7 +174,6 @@ def send_nearest(
 def send_words(
     connection: Connection,
     target: SearchTarget,
-    known: Measures,
     query: str,
     filters: SearchFilters,
     limits: SearchLimits,
@@ -207,7 +186,6 @@ def send_words(
     Args:
         connection: A read session in a pipeline; its role, groups and day decide what is seen.
         target: Names the corpus and how words are made.
-        known: Of that target.
         query: The question in words.
         filters: All of them must be met.
         limits: How many to fetch.
@@ -228,12 +206,7 @@ def send_words(
         "filters": Jsonb(filters.as_json()),
         "fetch_limit": limits.fetch_limit,
     }
-    parts = {
-        "function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[known.may_evaluate]),
-        "this_corpus": sql.Literal(target.corpus),
-        "fetch_limit": sql.Literal(limits.fetch_limit),
-    }
-    return SentLookup(_send(connection, "lexical_fragments", target, values, parts, prepare=True))
+    return SentLookup(_send(connection, "lexical_fragments", target, values, prepare=True))
 
 
 @contextmanager
@@ -285,7 +258,8 @@ def best_of_documents(
 
 def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, Any]]:
     """The distinct scopes that documents declare, as far as the session may see them."""
-    return connection.execute(_query("facet_rows", target, {}), {"corpus": target.corpus}, binary=True).fetchall()
+    query = _query("facet_rows", _Place.of(target))
+    return connection.execute(query, {"corpus": target.corpus}, binary=True).fetchall()
 
 
 def widen_scan(connection: Connection, fragments: int) -> None:
@@ -312,9 +286,10 @@ def scan_width(leaf_rows: int | None, filters: SearchFilters) -> int:
     return search_width(leaf_rows)
 
 
-def prefer_graph(connection: Connection, ef_search: int, *, plans: str = "force_custom_plan") -> None:
+def prefer_graph(connection: Connection, ef_search: int) -> None:
     """Lets queries of this transaction walk the graph, but where a filter has an index that leaves few rows."""
-    _prefer(connection, ef_search, others="off", plans=plans)
+    # In none of them does anything depend on the question.
+    _prefer(connection, ef_search, others="off", plans="force_generic_plan")
 
 
 def prefer_nothing(connection: Connection) -> None:
@@ -348,21 +323,57 @@ def _send(
     name: str,
     target: SearchTarget,
     values: Mapping[str, Any],
-    parts: Mapping[str, sql.Composable] | None = None,
     *,
+    scope: _Scope | None = None,
     prepare: bool = False,
 ) -> Cursor[FragmentRow]:
     """Sends a query for fragments.
 
-    ``prepare`` only where every question gets a plan of its own or filters are a mere argument: a generic plan would
-    carry each filter, given or not, into the index scan.
+    ``prepare`` only where filters stand in the text or are a mere argument: a generic plan would carry each filter,
+    given or not, into the index scan.
     """
-    query = _query(name, target, {"columns": _COLUMNS, **(parts or {})})
+    query = _query(name, _Place.of(target), values.get("fetch_limit"), scope)
     # Binary: vectors as text take longer to parse than to find.
     return connection.cursor(row_factory=tuple_row, binary=True).execute(query, values, prepare=prepare)
 
 
-def _query(name: str, target: SearchTarget, parts: Mapping[str, sql.Composable]) -> sql.Composed:
+class _Scope(NamedTuple):
+    """Filters and day as they stand in the text of a query."""
+
+    filters: str
+    as_of: str
+
+    @classmethod
+    def quoted(cls, connection: Connection, filters: SearchFilters, as_of: date) -> _Scope:
+        """By the connection that they will be sent on: only it knows what has to be escaped."""
+        values = (Jsonb(filters.as_json()), as_of)
+        return cls(*(sql.Literal(value).as_string(connection).replace("%", "%%") for value in values))
+
+
+class _Place(NamedTuple):
+    """What of a target stands in the text of a query."""
+
+    corpus: str
+    table: str
+    has_terms: bool
+    is_evaluated: bool
+
+    @classmethod
+    def of(cls, target: SearchTarget) -> _Place:
+        return cls(target.corpus, target.table, target.analyser is not None, target.is_evaluated)
+
+
+@lru_cache(maxsize=256)
+def _query(name: str, place: _Place, fetch_limit: int | None = None, scope: _Scope | None = None) -> bytes:
+    """The text of a query; kept, for putting it together takes longer than sending it."""
     text = cast("LiteralString", getattr(load_queries("retrieval"), name).sql)
-    keys = _FILTER_KEYS if target.analyser is not None else _FILTER_KEYS_BEFORE_TERMS
-    return sql.SQL(text).format(table=sql.Identifier("serving", target.table), **parts, **keys)
+    in_text = {} if scope is None else {key: sql.SQL(value) for key, value in scope._asdict().items()}
+    parts = {
+        "columns": sql.SQL(_COLUMNS),
+        "table": sql.Identifier("serving", place.table),
+        "this_corpus": sql.Literal(place.corpus),
+        "fetch_limit": sql.Literal(fetch_limit),
+        "function": sql.Identifier("serving", _LEXICAL_FUNCTIONS[place.is_evaluated]),
+        **(_FILTER_KEYS if place.has_terms else _FILTER_KEYS_BEFORE_TERMS),
+    }
+    return sql.SQL(text).format(**parts, **in_text).as_bytes(None)

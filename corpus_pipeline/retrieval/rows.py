@@ -67,7 +67,10 @@ _OWN_COLUMNS = (
     "also_in",
 )
 FRAGMENT_COLUMNS = (*_OWN_COLUMNS, *METADATA_COLUMNS, "embedding")
-"""What is read of a fragment; one more column, its distance or its BM25, comes after them."""
+"""What is read of a fragment; one more column, its distance or its BM25, comes after them.
+
+Empty ``also_in`` and ``attributes`` come as NULL, ``embedding`` in the form in which pgvector sends a halfvec.
+"""
 
 FragmentRow = tuple[Any, ...]
 
@@ -80,6 +83,7 @@ class SearchTarget:
         table: Serving table in schema ``serving``.
         space: Embedding fingerprint; vectors of one space can be compared.
         analyser: Parts of the analyser that made its terms; ``None`` for a table without terms.
+        is_evaluated: It is looked at in a session of an evaluator, published or not.
     """
 
     corpus: str
@@ -87,6 +91,7 @@ class SearchTarget:
     table: str
     space: str
     analyser: Mapping[str, Any] | None = None
+    is_evaluated: bool = False
 
 
 def found_by_vector(rows: Sequence[FragmentRow], target: SearchTarget) -> list[Candidate]:
@@ -107,7 +112,7 @@ def found_by_words(rows: Sequence[FragmentRow], target: SearchTarget, vector: Ve
         return []
     units = _unit_vectors([row[-2] for row in rows])
     # As the database compares them: both in half precision.
-    cosines = (units @ _unit_vectors([HalfVector(vector)])[0]).tolist()
+    cosines = (units @ _unit_vectors([HalfVector(vector).to_binary()])[0]).tolist()
     return [
         _candidate(row, target, unit, score, lexical_score=row[-1])
         for row, unit, score in zip(rows, units, cosines, strict=True)
@@ -139,6 +144,8 @@ def _candidate(
         _,
         _,
     ) = row
+    values = dict(zip(METADATA_COLUMNS, metadata, strict=True))
+    values["attributes"] = values["attributes"] or {}
     return Candidate(
         fragment_id=fragment_id,
         parent_id=parent_id,
@@ -156,18 +163,21 @@ def _candidate(
         space=target.space,
         vector=vector,
         token_count=token_count,
-        also_in=tuple(also_in),
-        metadata=dict(zip(METADATA_COLUMNS, metadata, strict=True)),
+        also_in=tuple(also_in or ()),
+        metadata=values,
         exclusion_reason=exclusion_reason,
         exclusion_ref=exclusion_ref,
         lexical_score=lexical_score,
     )
 
 
-def _unit_vectors(stored: Sequence[HalfVector]) -> Vector:
-    """Stored vectors, (rows, dimensions): half precision loses the exact norm, cosines need it back."""
+def _unit_vectors(stored: Sequence[bytes]) -> Vector:
+    """Stored vectors, (rows, dimensions): half precision loses the exact norm, cosines need it back.
+
+    Each is two numbers of 16 bits, the first of them its dimensions, and then its elements, all of them big-endian.
+    """
     if not stored:
         return np.empty((0, 0), np.float32)
-    rows = np.stack([one.to_numpy() for one in stored]).astype(np.float32)
+    rows = np.frombuffer(b"".join(stored), ">f2").reshape(len(stored), -1)[:, 2:].astype(np.float32)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return cast("Vector", rows / np.where(norms > 0, norms, 1.0))

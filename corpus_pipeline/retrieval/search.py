@@ -123,7 +123,7 @@ def _find(
                 is_routed=not routing.is_fallback,
             )
             counts.update({"alternatives": len(question.filters), "read": len(reading.read)})
-        ranking = rank_fragments(reader, targets, question, trace)
+        ranking = rank_fragments(reader, targets, question, trace, meanwhile=vectors.begin)
     others = [_target(publication) for publication in available if publication.corpus not in routing.corpora]
     if others:
         ranking = look_elsewhere(reader, others, question, ranking)

@@ -1,14 +1,12 @@
--- name: measures^
--- About how many rows each of some leaves has, as far as they were ever counted (-1 when they were not), and whether
--- this session may look at a generation that is not published.
-SELECT ARRAY(SELECT (SELECT c.reltuples FROM pg_class c WHERE c.oid = to_regclass(l.leaf))
-             FROM unnest(:leaves::text[]) WITH ORDINALITY AS l (leaf, number) ORDER BY l.number) AS leaf_rows,
-       has_function_privilege('serving.evaluated_lexical_candidates(text, integer[], jsonb, integer)', 'EXECUTE') AS may_evaluate;
+-- name: counted_rows
+-- About how many rows each of some tables has, as far as they were ever counted (-1 when they were not).
+SELECT t.name, (SELECT c.reltuples FROM pg_class c WHERE c.oid = to_regclass(t.name)) AS rows
+FROM unnest(:names::text[]) AS t (name);
 
 -- name: nearest_fragments
 -- Fragments of one corpus nearest to a vector among those the session may see (row-level security
 -- adds generation, groups and state), with every filter applied before ranking. {table} is a serving table.
--- A sum is in no order of the vector index, so that the search is exact.
+-- A sum is in no order of the vector index, so that the search is exact; the graph has nearest_by_graph.
 -- Whole rows are looked up for the nearest alone: exact search sorts thousands, and would copy each of them.
 WITH nearest AS MATERIALIZED (
     SELECT fragment_id, generation_from, embedding <=> :vector AS distance
@@ -21,7 +19,7 @@ WITH nearest AS MATERIALIZED (
       AND serving.passes_filters(:filters, {product_key}, {domain_key}, {audience_key}, {source_class_key},
                                  {region_key}, {environment_key}, plan_tiers, answer_use, attributes)
       AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
-    ORDER BY CASE WHEN :exactly THEN (embedding <=> :vector) + 0 ELSE embedding <=> :vector END
+    ORDER BY (embedding <=> :vector) + 0
     LIMIT :fetch_limit
 )
 SELECT {columns}, distance
@@ -31,17 +29,19 @@ WHERE f.corpus = :corpus AND f.serving_state = 'current'
 ORDER BY distance, fragment_id;
 
 -- name: nearest_by_graph
--- As nearest_fragments, by the graph, where no filter was given: nothing in it depends on the question, so that it is
--- planned once a connection and not for every question, which takes a third of the time. Corpus and limit
--- stand in the text: without, the plan would be of all corpora, and for a tenth of all rows.
+-- As nearest_fragments, by the graph or by the index of a filter that leaves few rows. All but the vector stands in the text: so
+-- it is planned once a connection and not for every question, which takes a third of the time, and yet for these
+-- filters. Those that were not given are gone from the plan.
 WITH nearest AS MATERIALIZED (
     SELECT fragment_id, generation_from, embedding <=> :vector AS distance
     FROM {table} AS f
     WHERE corpus = {this_corpus}
       AND serving_state = 'current'
       AND answer_use <> 'never'
-      AND (valid_from IS NULL OR valid_from <= :as_of)
-      AND (valid_until IS NULL OR valid_until >= :as_of)
+      AND (valid_from IS NULL OR valid_from <= {as_of})
+      AND (valid_until IS NULL OR valid_until >= {as_of})
+      AND serving.passes_filters({filters}, {product_key}, {domain_key}, {audience_key}, {source_class_key},
+                                 {region_key}, {environment_key}, plan_tiers, answer_use, attributes)
       AND (NOT f.is_boilerplate OR current_setting('corpus.show_boilerplate', true) IN ('on', 'true', '1'))
     ORDER BY embedding <=> :vector
     LIMIT {fetch_limit}
@@ -105,7 +105,6 @@ SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw
 -- name: prefer_graph^
 -- Settings of this transaction for a scan of the vector index where no filter has a selective index, and back. Of what
 -- row-level security lets through the planner expects next to nothing, and would look at every row of the leaf.
--- The statement is prepared, which spares a third of its overhead; with filters, a plan of its own is made for every
--- question: a generic one would carry every filter, given or not, into the index scan.
+-- The statement is prepared, with one plan for all questions of these filters.
 SELECT set_config('hnsw.ef_search', :ef_search, true), set_config('enable_seqscan', :others, true),
        set_config('enable_bitmapscan', :others, true), set_config('plan_cache_mode', :plans, true);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -162,6 +163,21 @@ def test_a_filter_that_leaves_few_rows_still_fills_the_places(database: Database
     assert all(candidate.metadata["product"] == "rare" for candidate in ranking.candidates)
 
 
+def test_the_server_looks_for_words_before_the_vector_is_begun(
+    database: Database, serve, served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = serve("c", [served("one.md", "the dunning cycle", vector=unit(np.ones(DIMENSIONS)))], space=SPACE)
+    told: list[str] = []
+    send_words, send_nearest = repository.send_words, repository.send_nearest
+    monkeypatch.setattr(repository, "send_words", lambda *given: (told.append("words"), send_words(*given))[1])
+    monkeypatch.setattr(repository, "send_nearest", lambda *given: (told.append("vector"), send_nearest(*given))[1])
+    question = Question(SearchRequest(query="dunning", as_of=AS_OF), {SPACE: unit(np.ones(DIMENSIONS))}, AS_OF)
+    with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
+        found = rank_fragments(reader, [target], question, meanwhile=lambda: told.append("begun"))
+    assert told == ["words", "begun", "vector"]
+    assert found.accepted_documents == {"c/one.md"}
+
+
 def test_generations_above_the_published_one_are_not_seen(database: Database, serve, served):
     vector = unit(np.ones(DIMENSIONS))
     serve("c", [served("old.md", vector=vector)], space=SPACE)
@@ -172,7 +188,8 @@ def test_generations_above_the_published_one_are_not_seen(database: Database, se
     with read_session(
         database, groups=("everyone",), as_of=AS_OF, show_archived=False, as_evaluator=("c", 2)
     ) as evaluator:
-        assert rank_fragments(evaluator, [target], question).accepted_documents >= {"c/new.md"}
+        staged = replace(target, is_evaluated=True)
+        assert rank_fragments(evaluator, [staged], question).accepted_documents >= {"c/new.md"}
 
 
 def test_each_stage_reports_its_counts(database: Database, serve, served):

@@ -1,0 +1,60 @@
+"""A question is encoded from when that is asked for, once, and a fault of it is raised where the vector is needed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from corpus_pipeline.embedding import EmbeddingModel
+from corpus_pipeline.retrieval.encoding import encoding
+from corpus_pipeline.retrieval.trace import Trace
+
+
+class Model:
+    """Notes what it is asked to encode."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.asked: list[list[str]] = []
+        self.encoded = threading.Event()
+        self._fault = fault
+
+    def encode_queries(self, queries: list[str]) -> Any:
+        self.asked.append(queries)
+        self.encoded.set()
+        if self._fault:
+            raise self._fault
+        return np.ones((1, 3), np.float32)
+
+
+def models(model: Model) -> dict[str, EmbeddingModel]:
+    return {"space": cast("EmbeddingModel", model)}
+
+
+def test_nothing_is_encoded_before_it_is_told_to() -> None:
+    model = Model()
+    with encoding(models(model), "why?", Trace()) as vectors:
+        assert list(vectors) == ["space"]
+        assert not model.asked
+        vectors.begin()
+        assert model.encoded.wait(5), "without anybody asking for the vector"
+        vectors.begin()
+        assert vectors["space"].tolist() == [1, 1, 1]
+    assert model.asked == [["why?"]]
+
+
+def test_a_vector_that_is_asked_for_is_made() -> None:
+    model, trace = Model(), Trace()
+    with encoding(models(model), "why?", trace) as vectors:
+        assert vectors["space"].tolist() == vectors["space"].tolist() == [1, 1, 1]
+    assert model.asked == [["why?"]]
+    assert [stage.stage for stage in trace.stages] == ["encode"]
+
+
+def test_a_fault_is_raised_where_the_vector_is_needed() -> None:
+    with encoding(models(Model(ValueError("no weights"))), "why?", Trace()) as vectors:
+        vectors.begin()
+        with pytest.raises(ValueError, match="no weights"):
+            vectors["space"]
