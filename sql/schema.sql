@@ -106,7 +106,7 @@ BEGIN
         FROM unnest(totals) WITH ORDINALITY AS t (total, number)
         WHERE t.number % greatest(cardinality(totals) / greatest(20, cardinality(totals) / 20), 1) = 0;
 
-        wanted := greatest(1.5 * most, most + 30.0);
+        wanted := greatest(2.0 * most, most + 30.0);
         WHILE totals IS NOT NULL LOOP
             -- A threshold that as many of the sample exceed as are its share of what is wanted.
             rank := ceil(wanted * sampled_share);

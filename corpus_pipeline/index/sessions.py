@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
+from functools import lru_cache
+from typing import LiteralString, cast
 
 from psycopg import errors, sql
 
@@ -69,16 +71,30 @@ def read_session(
 def _begin(
     groups: Sequence[str], as_evaluator: tuple[str, int] | None, as_of: date | None, show_archived: bool
 ) -> sql.Composed:
+    evaluated = f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else ""
+    # Names of groups may be anything: they alone are quoted each time, by the connection that they are sent on.
+    return sql.Composed(
+        [
+            *_begin_of(EVALUATOR if as_evaluator else READER, as_of, show_archived),
+            sql.SQL(
+                ", set_config('corpus.evaluate_generation', {}, true), set_config('corpus.groups', {}::text[]::text, true)"
+            ).format(evaluated, list(groups)),
+        ]
+    )
+
+
+@lru_cache(maxsize=64)
+def _begin_of(role: str, as_of: date | None, show_archived: bool) -> sql.Composed:
     local = {
         **_SEARCH_SETTINGS,
         "corpus.as_of": as_of.isoformat() if as_of else "",
         "corpus.show_archived": "on" if show_archived else "off",
-        "corpus.evaluate_generation": f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else "",
     }
-    return sql.SQL(
-        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL ROLE {role};"
-        " SELECT set_config('corpus.groups', {groups}::text[]::text, true), {local}"
-    ).format(role=sql.Identifier(EVALUATOR if as_evaluator else READER), groups=list(groups), local=_set_locally(local))
+    text = sql.SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL ROLE {role}; SELECT {local}").format(
+        role=sql.Identifier(role), local=_set_locally(local)
+    )
+    # Put together once: this takes longer than sending it.
+    return sql.Composed([sql.SQL(cast("LiteralString", text.as_string(None)))])
 
 
 def search_width(leaf_rows: int | None) -> int:

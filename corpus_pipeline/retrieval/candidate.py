@@ -64,4 +64,9 @@ class Candidate(NamedTuple):
 
 def rank(candidates: list[Candidate]) -> list[Candidate]:
     """Best first; then by cosine, then in order of fragment id, so that the order never depends on the run."""
-    return sorted(candidates, key=lambda candidate: (-candidate.standing, -candidate.score, candidate.fragment_id))
+    return sorted(candidates, key=_place)
+
+
+def _place(candidate: Candidate) -> tuple[float, float, str]:
+    fused, score = candidate.fused_score, candidate.score
+    return (-score if fused is None else -fused, -score, candidate.fragment_id)
