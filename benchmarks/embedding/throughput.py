@@ -62,13 +62,14 @@ def plain_encoder(batch_size: int) -> Encode:
 def encoders(batch_size: int, exports: Path) -> dict[str, Encode]:
     """Every way that is installed."""
     found: dict[str, Encode] = {PLAIN: plain_encoder(batch_size)}
-    for backend in ("torch", "onnx", "openvino"):
+    for backend, precision in (("torch", "float32"), ("onnx", "float32"), ("onnx", "int8"), ("openvino", "float32")):
+        spec = EmbeddingSpec.model_validate({"backend": backend, "precision": precision, "batch_size": batch_size})
         try:
-            model = load_model(EmbeddingSpec(backend=backend, batch_size=batch_size), export_folder=exports)
+            model = load_model(spec, export_folder=exports)
         except ModelUnavailableError as error:
             sys.stderr.write(f"{backend} is left out: {error}\n")
             continue
-        found[f"pipeline, {backend}"] = model.encode_passages
+        found[f"pipeline, {backend}" + ("" if precision == "float32" else f" {precision}")] = model.encode_passages
     return found
 
 

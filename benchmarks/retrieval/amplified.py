@@ -44,9 +44,9 @@ class Material:
         return list(dict.fromkeys(sentence for section in self.sections.values() for sentence in section))
 
 
-def with_backend(context: StageContext, backend: str) -> StageContext:
-    """The context with its model on another backend."""
-    embedding = context.spec.embedding.model_copy(update={"backend": backend})
+def with_backend(context: StageContext, backend: str, precision: str = "float32") -> StageContext:
+    """The context with its model on another backend, or in another precision."""
+    embedding = context.spec.embedding.model_copy(update={"backend": backend, "precision": precision})
     return replace(context, spec=context.spec.model_copy(update={"embedding": embedding}))
 
 

@@ -64,6 +64,7 @@ def main() -> None:
     parser.add_argument("--cross-encoder", action="store_true", help="also reranked by the cross-encoder (slow)")
     parser.add_argument("--cache", type=Path, default=None)
     parser.add_argument("--backend", default="openvino", help="of the embedding model: openvino, onnx or torch")
+    parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
     rows = _jsonl(folder / "corpus.jsonl")
@@ -71,7 +72,7 @@ def main() -> None:
     queries = {row["id"]: row["text"] for row in _jsonl(folder / "queries.jsonl")[: arguments.queries]}
     with tempfile.TemporaryDirectory() as state, fresh_database() as database:
         cache = arguments.cache or Path(state)
-        context = with_backend(context_for(database, "cranfield", Path(state)), arguments.backend)
+        context = with_backend(context_for(database, "cranfield", Path(state)), arguments.backend, arguments.precision)
         model = load_model(context.spec.embedding)
         with VectorCache(cache / "vectors.sqlite", model) as kept:
             vectors = kept.vectors(list(texts.values()))
@@ -89,7 +90,10 @@ def main() -> None:
         runs = {name: ranked(context, queries, asked, options) for name, options in systems.items()}
     lines = (folder / "qrels.tsv").read_text().splitlines()[1:]
     judgements = [(q, d, int(r)) for q, d, r in (line.split("\t") for line in lines) if q in queries]
-    conditions = {"embedding": f"{context.spec.embedding.model}, {arguments.backend}", "depth": arguments.depth}
+    conditions = {
+        "embedding": f"{context.spec.embedding.model}, {arguments.backend}, {arguments.precision}",
+        "depth": arguments.depth,
+    }
     summarise(runs, judgements, conditions | {"seconds per pair": cached.seconds_per_pair})
 
 

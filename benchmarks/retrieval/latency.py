@@ -51,24 +51,25 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--home", type=Path, default=None)
     parser.add_argument("--backend", default="onnx", help="of the embedding model: openvino, onnx or torch")
+    parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
     arguments = parser.parse_args()
     source = material(arguments.folder)
     with _state(arguments.home) as home, Database.open(Settings(home=home)) as database:
-        context = with_backend(context_for(database, SLUG, home), arguments.backend)
+        context = with_backend(context_for(database, SLUG, home), arguments.backend, arguments.precision)
         prepare(context, source, arguments.fragments)
         chance = np.random.default_rng(3)
         asked = [source.questions[at] for at in chance.permutation(len(source.questions))[: arguments.questions]]
         rows = [row for kind, options in KINDS.items() for row in measured(context, kind, asked, options)]
     report(
         RESULTS,
-        f"latency_{arguments.fragments}",
+        f"latency_{arguments.fragments}" + ("" if arguments.precision == "float32" else f"_{arguments.precision}"),
         rows,
         {
             "fragments": arguments.fragments,
             "questions": len(asked),
             "top_k": 5,
             "groups": GROUPS,
-            "embedding": f"{context.spec.embedding.model}, {arguments.backend}, float32",
+            "embedding": f"{context.spec.embedding.model}, {arguments.backend}, {arguments.precision}",
             "threads": os.environ.get("OMP_NUM_THREADS", "as many as cores"),
         },
     )

@@ -10,11 +10,12 @@ import json
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpus_pipeline.embedding.quantisation import quantise
 from corpus_pipeline.model_files import file_sha256
 
 if TYPE_CHECKING:
@@ -25,47 +26,72 @@ __all__ = ["graph_file"]
 _OWN = {"openvino": ("openvino/openvino_model.xml", "openvino_model.xml"), "onnx": ("onnx/model.onnx", "model.onnx")}
 _HASHES = "export.json"
 _OPSET = 17
+
+Export = Callable[[Path], None]
+"""Writes a graph below a folder."""
+
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 @contextmanager
-def graph_file(folder: Path, backend: str, kept: Path | None) -> Iterator[Path]:
-    """The graph of a model for a backend, exported if the model has none of its own.
+def graph_file(folder: Path, backend: str, precision: str, kept: Path | None) -> Iterator[Path]:
+    """The graph of a model for a backend, exported if the model has none of its own in that precision.
 
     Args:
         folder: The model.
         backend: ``openvino`` or ``onnx``.
+        precision: A graph in ``int8`` is made from the one in float32.
         kept: Where the export is kept; ``None``, or a folder that cannot be written, keeps it only while the context is
             open.
     """
-    own = [folder / name for name in _OWN[backend] if (folder / name).is_file()]
-    if own:
-        yield own[0]
-    elif kept is not None and _is_kept(folder, backend, kept):
+    own = _own_graph(folder, backend)
+    if own is not None and precision != "int8":
+        yield own
+        return
+
+    def export(target: Path) -> None:
+        if own is None:
+            _EXPORTERS[backend](folder, target)
+        if precision == "int8":
+            _quantise(own or target / _OWN[backend][0], target / _OWN[backend][0])
+
+    if kept is not None and _is_kept(export, kept):
         yield kept / _OWN[backend][0]
     else:
         with tempfile.TemporaryDirectory(prefix="export-") as made:
-            _EXPORTERS[backend](folder, Path(made))
+            export(Path(made))
             yield Path(made) / _OWN[backend][0]
 
 
-def _is_kept(folder: Path, backend: str, kept: Path) -> bool:
+def _own_graph(folder: Path, backend: str) -> Path | None:
+    return next((folder / name for name in _OWN[backend] if (folder / name).is_file()), None)
+
+
+def _quantise(graph: Path, target: Path) -> None:
+    """Which may be one file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = target.with_name("int8.onnx")
+    quantise(graph, made)
+    made.replace(target)
+
+
+def _is_kept(export: Export, kept: Path) -> bool:
     """Whether an export is kept there; made if it is not, unless this installation may not write there."""
     if _is_intact(kept):
         return True
     try:
-        _keep(folder, backend, kept)
+        _keep(export, kept)
     except OSError:
         return False
     return True
 
 
-def _keep(folder: Path, backend: str, kept: Path) -> None:
+def _keep(export: Export, kept: Path) -> None:
     """Exports under the final name in one step; another process that was first keeps its own."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=".export-", dir=kept.parent))
     try:
-        _EXPORTERS[backend](folder, made)
+        export(made)
         hashes = {path.relative_to(made).as_posix(): file_sha256(path) for path in _files(made)}
         (made / _HASHES).write_text(json.dumps(hashes, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         if not _is_intact(kept):

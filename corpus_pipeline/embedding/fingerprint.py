@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from corpus_pipeline.embedding.quantisation import QUANTISATION
 from corpus_pipeline.errors import ConfigurationError
 from corpus_pipeline.model_files import (
     file_sha256,
@@ -24,6 +25,13 @@ from corpus_pipeline.registry import EmbeddingSpec, EndpointSpec
 
 __all__ = ["embedding_fingerprint", "fingerprint_parts"]
 
+_PRECISIONS = {
+    "torch": ("float32", "bfloat16"),
+    "openvino": ("float32", "bfloat16"),
+    "onnx": ("float32", "int8"),
+    "endpoint": ("float32",),
+}
+
 
 def fingerprint_parts(spec: EmbeddingSpec) -> dict[str, Any]:
     """The parts by name; loading a model is not needed to know them.
@@ -32,10 +40,11 @@ def fingerprint_parts(spec: EmbeddingSpec) -> dict[str, Any]:
         ModelUnavailableError: The model's files are not there.
         ConfigurationError: The backend cannot compute in that precision.
     """
-    if spec.backend in ("onnx", "endpoint") and spec.precision != "float32":
+    if spec.precision not in _PRECISIONS[spec.backend]:
+        others = ", ".join(backend for backend, known in _PRECISIONS.items() if spec.precision in known)
         raise ConfigurationError(
             f"embedding.precision {spec.precision!r} is not available with backend {spec.backend!r}",
-            remedy="Write float32, or use backend torch or openvino.",
+            remedy=f"Write {' or '.join(_PRECISIONS[spec.backend])}; {spec.precision} is for backend {others}.",
         )
     if spec.endpoint:
         return _endpoint_parts(spec, spec.endpoint)
@@ -52,6 +61,7 @@ def fingerprint_parts(spec: EmbeddingSpec) -> dict[str, Any]:
         "query_prompt": spec.query_prompt,
         "passage_prompt": spec.passage_prompt,
         "normalisation": "l2",
+        **({"quantisation": QUANTISATION} if spec.precision == "int8" else {}),
     }
 
 

@@ -114,7 +114,7 @@ def _graph_encoder(folder: Path, spec: EmbeddingSpec, kept: Path | None) -> Enco
             f"the model {spec.model} does more than mean or first-token pooling after its transformer",
             remedy="Write `backend: torch` in corpora.yaml; it runs every model of sentence-transformers.",
         )
-    with graph_file(folder, spec.backend, kept) as path:
+    with graph_file(folder, spec.backend, spec.precision, kept) as path:
         graph: Graph = OpenVinoGraph(path, spec.precision) if spec.backend == "openvino" else OnnxGraph(path)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     return GraphEncoder(
@@ -123,7 +123,8 @@ def _graph_encoder(folder: Path, spec: EmbeddingSpec, kept: Path | None) -> Enco
         pooling,
         dimensions=int(config["hidden_size"]),
         pad_id=int(config.get("pad_token_id") or 0),
-        batch_size=spec.batch_size,
+        # Eight-bit activations have one scale a run: in company a text would be rounded by its neighbours.
+        batch_size=1 if spec.precision == "int8" else spec.batch_size,
     )
 
 

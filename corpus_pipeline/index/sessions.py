@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date
 from functools import lru_cache
-from typing import LiteralString, cast
 
 from psycopg import errors, sql
 
@@ -77,7 +76,8 @@ def _begin(
         [
             *_begin_of(EVALUATOR if as_evaluator else READER, as_of, show_archived),
             sql.SQL(
-                ", set_config('corpus.evaluate_generation', {}, true), set_config('corpus.groups', {}::text[]::text, true)"
+                ", set_config('corpus.evaluate_generation', {}, true),"
+                " set_config('corpus.groups', {}::text[]::text, true)"
             ).format(evaluated, list(groups)),
         ]
     )
@@ -94,7 +94,7 @@ def _begin_of(role: str, as_of: date | None, show_archived: bool) -> sql.Compose
         role=sql.Identifier(role), local=_set_locally(local)
     )
     # Put together once: this takes longer than sending it.
-    return sql.Composed([sql.SQL(cast("LiteralString", text.as_string(None)))])
+    return sql.Composed([sql.SQL(text.as_string(None))])
 
 
 def search_width(leaf_rows: int | None) -> int:

@@ -169,7 +169,7 @@ class EmbeddingSpec(Spec):
     )
     revision: str | None = None
     backend: Literal["torch", "onnx", "openvino", "endpoint"] = "torch"
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16", "int8"] = "float32"
     batch_size: Annotated[int, Field(ge=1, le=1024)] = 32
     query_prompt: str = ""
     passage_prompt: str = ""

@@ -79,9 +79,18 @@ def test_the_fingerprint_covers_what_changes_vectors_and_nothing_else() -> None:
     assert fingerprint_parts(EmbeddingSpec())["weights_sha256"].startswith("53aa5117")
 
 
-def test_onnx_has_no_bfloat16() -> None:
-    with pytest.raises(ConfigurationError, match="not available with backend 'onnx'"):
-        embedding_fingerprint(EmbeddingSpec(backend="onnx", precision="bfloat16"))
+@pytest.mark.parametrize(
+    ("backend", "precision", "instead"),
+    [
+        ("onnx", "bfloat16", "Write float32 or int8; bfloat16 is for backend torch, openvino."),
+        ("torch", "int8", "Write float32 or bfloat16; int8 is for backend onnx."),
+        ("openvino", "int8", "Write float32 or bfloat16; int8 is for backend onnx."),
+    ],
+)
+def test_a_precision_that_a_backend_has_not_is_refused(backend: str, precision: str, instead: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"not available with backend '{backend}'") as caught:
+        embedding_fingerprint(EmbeddingSpec(backend=backend, precision=precision))
+    assert caught.value.remedy == instead
 
 
 def test_a_missing_backend_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,12 +130,51 @@ def test_an_exported_model_agrees_with_torch_and_its_export_is_kept_and_checked(
 
     kept = folder / exported.fingerprint[:16] / file
     before = file_sha256(kept)
-    with graph_file(model_folder(spec.model), backend, kept.parents[1]):
+    with graph_file(model_folder(spec.model), backend, "float32", kept.parents[1]):
         assert file_sha256(kept) == before
     with kept.open("ab") as damaged:
         damaged.write(b"damage")
-    with graph_file(model_folder(spec.model), backend, kept.parents[1]):
+    with graph_file(model_folder(spec.model), backend, "float32", kept.parents[1]):
         assert not kept.read_bytes().endswith(b"damage")
+
+
+@pytest.mark.slow
+def test_eight_bits_are_near_float32_and_a_text_is_not_rounded_by_its_neighbours(
+    model: EmbeddingModel, tmp_path: Path
+) -> None:
+    onnx = pytest.importorskip("onnx")
+    spec = EmbeddingSpec(backend="onnx", precision="int8")
+    quantised = load_model(spec, export_folder=exports_folder(tmp_path))
+    texts = [*TEXTS, "naïve 日本語 " * 200, *(f"number {n} " * (10 * n + 1) for n in range(20))]
+    rows = quantised.encode_passages(texts)
+    cosines = (rows * model.encode_passages(texts)).sum(axis=1)
+    assert 0.985 < cosines.min() < cosines.max() < 0.9999
+    alone = np.stack([quantised.encode_passages([text])[0] for text in texts])
+    assert np.array_equal(rows, alone)
+
+    graph = exports_folder(tmp_path) / quantised.fingerprint[:16] / "onnx" / "model.onnx"
+    operators = [node.op_type for node in onnx.load(graph).graph.node]
+    assert operators.count("MatMulInteger") == 6 * 5, (
+        "of six layers: query, key, value, their output, and the expansion"
+    )
+    assert fingerprint_parts(spec)["quantisation"].startswith("dynamic")
+    assert embedding_fingerprint(spec) != embedding_fingerprint(EmbeddingSpec(backend="onnx"))
+
+
+@pytest.mark.slow
+def test_a_models_own_graph_is_quantised_and_left_as_it_is(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    own = tmp_path / "model" / "onnx" / "model.onnx"
+    own.parent.mkdir(parents=True)
+    with graph_file(model_folder("all-MiniLM-L6-v2"), "onnx", "float32", None) as exported:
+        own.write_bytes(exported.read_bytes())
+    before = file_sha256(own)
+    with graph_file(tmp_path / "model", "onnx", "float32", tmp_path / "kept") as path:
+        assert path == own
+    with graph_file(tmp_path / "model", "onnx", "int8", tmp_path / "kept") as path:
+        assert path.is_relative_to(tmp_path / "kept")
+        assert path.stat().st_size < 0.85 * own.stat().st_size
+    assert file_sha256(own) == before
 
 
 def test_batches_hold_every_text_once_within_both_limits() -> None:
@@ -185,9 +233,9 @@ def test_a_folder_that_cannot_be_written_keeps_no_export_and_costs_no_search(
     (tmp_path / "models").write_text("a file where the folder should be")
     source = tmp_path / "source"
     source.mkdir()
-    with graph_file(source, "onnx", tmp_path / "models" / "abc") as path:
+    with graph_file(source, "onnx", "float32", tmp_path / "models" / "abc") as path:
         assert path.read_bytes() == b"graph"
     assert not path.exists()
-    with graph_file(source, "onnx", tmp_path / "kept" / "abc") as path:
+    with graph_file(source, "onnx", "float32", tmp_path / "kept" / "abc") as path:
         assert path == tmp_path / "kept" / "abc" / "onnx" / "model.onnx"
     assert path.exists()
