@@ -1,6 +1,6 @@
 """Milliseconds of a search by stage, through the Python interface, on a corpus of 100,000 fragments.
 
-    python -m benchmarks.retrieval.latency FOLDER [--fragments 100000] [--questions 300] [--home STATE_FOLDER]
+    python -m benchmarks.retrieval.latency FOLDER [--fragments 100000] [--questions 300] [--rounds 3] [--home FOLDER]
 
 FOLDER has cranfield/ and chunking_evaluation/: their sentences, put together anew, are the corpus, and their questions
 are asked. With ``--home`` the corpus and the vectors of the sentences are kept for the next run.
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--fragments", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3, help="how often all questions are asked, one after the other")
     parser.add_argument("--home", type=Path, default=None)
     parser.add_argument("--backend", default="onnx", help="of the embedding model: openvino, onnx or torch")
     parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
@@ -59,7 +61,9 @@ def main() -> None:
         prepare(context, source, arguments.fragments)
         chance = np.random.default_rng(3)
         asked = [source.questions[at] for at in chance.permutation(len(source.questions))[: arguments.questions]]
-        rows = [row for kind, options in KINDS.items() for row in measured(context, kind, asked, options)]
+        rows = [
+            row for kind, options in KINDS.items() for row in measured(context, kind, asked * arguments.rounds, options)
+        ]
     report(
         RESULTS,
         f"latency_{arguments.fragments}" + ("" if arguments.precision == "float32" else f"_{arguments.precision}"),
@@ -67,6 +71,7 @@ def main() -> None:
         {
             "fragments": arguments.fragments,
             "questions": len(asked),
+            "rounds": arguments.rounds,
             "top_k": 5,
             "groups": GROUPS,
             "embedding": f"{context.spec.embedding.model}, {arguments.backend}, {arguments.precision}",
@@ -120,7 +125,10 @@ def _fill(context: StageContext, batch: list[tuple[BenchDocument, np.ndarray]]) 
 
 
 def measured(context: StageContext, kind: str, questions: list[str], options: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row for each stage, and one for the whole of the search by the clock and in processor time."""
+    """A row for each stage, and some for the whole of the search, by the clock and in processor time.
+
+    A question that is there several times has its median as well: the machine's own unrest does not count in it.
+    """
 
     def ask(question: str) -> SearchResult:
         return search(context.database, context.registry, SearchRequest(query=question, groups=GROUPS, **options))
@@ -131,9 +139,13 @@ def measured(context: StageContext, kind: str, questions: list[str], options: di
     processor: list[float] = []
     stages: dict[str, list[float]] = {}
     outside: list[float] = []
+    by_question: dict[str, list[float]] = {}
+    unrest: list[float] = []
     accepted = 0
     for question in questions:
+        unrest.append(_fixed_work())
         result, wall, spent = _timed(ask, question)
+        by_question.setdefault(question, []).append(wall)
         whole.append(wall)
         processor.append(spent)
         accepted += len(result.accepted)
@@ -143,6 +155,8 @@ def measured(context: StageContext, kind: str, questions: list[str], options: di
     rows = [_row(kind, name, each) for name, each in stages.items()]
     rows.append(_row(kind, "outside the stages", outside))
     rows.append(_row(kind, "whole, by the clock", whole))
+    rows.append(_row(kind, "whole, each question's median", [median(each) for each in by_question.values()]))
+    rows.append(_row(kind, "a fixed piece of work in between", unrest))
     rows.append(_row(kind, "whole, processor time of the client", processor))
     print(f"{kind}: {accepted / len(questions):.1f} fragments accepted a question")
     return rows
@@ -159,6 +173,14 @@ def covered(spans: list[tuple[float, float]]) -> float:
         total += max(0.0, end - max(begin, reached))
         reached = max(reached, end)
     return total
+
+
+def _fixed_work() -> float:
+    """Milliseconds of always the same computation: how even the machine runs by itself."""
+    started, total = time.perf_counter(), 0
+    for number in range(50_000):
+        total += number
+    return (time.perf_counter() - started) * 1000
 
 
 def _timed(ask: Callable[[str], SearchResult], question: str) -> tuple[SearchResult, float, float]:
