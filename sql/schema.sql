@@ -1665,7 +1665,6 @@ GRANT ALL ON FUNCTION serving.has_tier(plan_tiers text[], wanted text) TO corpus
 
 REVOKE ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_reader;
-GRANT ALL ON FUNCTION serving.lexical_candidates(of_corpus text, query_terms integer[], filters jsonb, most integer) TO corpus_evaluator;
 
 REVOKE ALL ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION serving.passes_filters(filters jsonb, product_key text, domain_key text, audience_key text, source_class_key text, region_key text, environment_key text, plan_tiers text[], answer_use text, attributes jsonb) TO corpus_reader;

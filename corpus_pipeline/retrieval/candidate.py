@@ -56,11 +56,6 @@ class Candidate(NamedTuple):
     fused_score: float | None = None
     rerank_score: float | None = None
 
-    @property
-    def standing(self) -> float:
-        """The score of the last stage that gave one."""
-        return self.score if self.fused_score is None else self.fused_score
-
 
 def rank(candidates: list[Candidate]) -> list[Candidate]:
     """Best first; then by cosine, then in order of fragment id, so that the order never depends on the run."""

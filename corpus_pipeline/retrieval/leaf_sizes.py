@@ -14,7 +14,7 @@ from corpus_pipeline.store import Connection
 __all__ = ["leaf_sizes"]
 
 KEPT_SECONDS = 60.0
-"""An old number costs time, never a result: it says how wide a graph is walked, and whether it is at all."""
+"""An old number may cost time or a little recall for as long: it says how wide a graph is walked, if at all."""
 _MOST_KEPT = 256
 _kept: OrderedDict[tuple[object, ...], tuple[float, int]] = OrderedDict()
 _lock = Lock()
@@ -41,7 +41,9 @@ def leaf_sizes(connection: Connection, targets: Sequence[SearchTarget]) -> dict[
         counted = {name: rows for name, rows in counted_rows(connection, missing).items() if rows is not None}
         known |= counted
         with _lock:
-            _kept.update({(server, name): (now, rows) for name, rows in counted.items()})
+            for name, rows in counted.items():
+                _kept[server, name] = (now, rows)
+                _kept.move_to_end((server, name))
             while len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
     return {corpus: known.get(name) for corpus, name in names.items()}

@@ -153,18 +153,24 @@ def look_elsewhere(
     if ranking.assessment.verdict is not Verdict.ABSTAIN:
         return ranking
     best: dict[str, float] = {}
-    for target in others:
-        limits = question.limits_of(target.corpus)
-        nearest = repository.nearest_fragments(
-            connection,
-            target,
-            question.vectors[target.space],
-            question.request.filters,
-            limits,
-            question.as_of,
-        )
-        if nearest and nearest[0].score >= limits.min_score:
-            best[target.corpus] = nearest[0].score
+    rows = leaf_sizes(connection, others)
+    with repository.pipelined(connection):
+        lookups = [
+            repository.send_nearest(
+                connection,
+                target,
+                rows[target.corpus],
+                question.vectors[target.space],
+                question.request.filters,
+                question.limits_of(target.corpus),
+                question.as_of,
+            )
+            for target in others
+        ]
+        for target, sent in zip(others, lookups, strict=True):
+            nearest = found_by_vector(sent.rows(), target)
+            if nearest and nearest[0].score >= question.limits_of(target.corpus).min_score:
+                best[target.corpus] = nearest[0].score
     searched = {one.corpus: question.limits_of(one.corpus).min_score for one in ranking.candidates}
     assessment = assess(ranking.candidates, ranking.accepted, searched, elsewhere=best)
     return replace(ranking, assessment=assessment)

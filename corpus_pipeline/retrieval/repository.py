@@ -32,7 +32,6 @@ __all__ = [
     "counted_rows",
     "facet_rows",
     "leaf_of",
-    "nearest_fragments",
     "nearest_of_state",
     "parent_texts",
     "pipelined",
@@ -52,6 +51,8 @@ FILTERED_EF_SEARCH = 160
 """In a small leaf the nearest that pass lie far apart: of a value that half of 10,000 rows have, 110 finds 0.983."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
+LONGEST_FILTERS = 2_000
+"""Characters of filters that may stand in the text of a query, which this process, psycopg and the server all keep."""
 
 _CHEAPER_TO_READ = {
     # Nearly always empty, and NULL need not be parsed; a vector as bytes need not become an object of its own.
@@ -111,21 +112,6 @@ def counted_rows(connection: Connection, names: Sequence[str]) -> dict[str, int 
     return {row["name"]: None if row["rows"] is None or row["rows"] < 0 else int(row["rows"]) for row in counted}
 
 
-def nearest_fragments(
-    connection: Connection,
-    target: SearchTarget,
-    vector: Vector,
-    filters: SearchFilters,
-    limits: SearchLimits,
-    as_of: date,
-) -> list[Candidate]:
-    """The nearest fragments that the session may see and that meet every filter; see :func:`send_nearest`."""
-    (leaf_rows,) = counted_rows(connection, [leaf_of(target)]).values()
-    with pipelined(connection):
-        rows = send_nearest(connection, target, leaf_rows, vector, filters, limits, as_of).rows()
-    return found_by_vector(rows, target)
-
-
 def send_nearest(
     connection: Connection,
     target: SearchTarget,
@@ -160,11 +146,10 @@ def send_nearest(
     def send_exactly() -> Cursor[FragmentRow]:
         return _send(connection, "nearest_fragments", target, values)
 
-    if leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS:
-        return SentLookup(send_exactly())
-    width = scan_width(leaf_rows, filters)
-    prefer_graph(connection, width)
     scope = _Scope.quoted(connection, filters, as_of)
+    if (leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS) or len(scope.filters) > LONGEST_FILTERS:
+        return SentLookup(send_exactly())
+    prefer_graph(connection, scan_width(leaf_rows, filters))
     cursor = _send(connection, "nearest_by_graph", target, values, scope=scope, prepare=True)
     prefer_nothing(connection)
     # The graph gives up after so many rows; where few of them pass, exact search finds those that do.

@@ -10,11 +10,21 @@ import pytest
 
 from corpus_pipeline.index import leaf_indexes, publication, read_session
 from corpus_pipeline.retrieval import repository
-from corpus_pipeline.retrieval.repository import nearest_fragments
+from corpus_pipeline.retrieval.candidate import Candidate
 from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
-from corpus_pipeline.retrieval.rows import SearchTarget
+from corpus_pipeline.retrieval.rows import SearchTarget, found_by_vector
 
 ROWS = 400
+
+
+def nearest_fragments(
+    connection: Any, target: SearchTarget, vector: Any, filters: SearchFilters, limits: Any, day: date
+) -> list[Candidate]:
+    """As search looks for them."""
+    (rows,) = repository.counted_rows(connection, [repository.leaf_of(target)]).values()
+    with repository.pipelined(connection):
+        sent = repository.send_nearest(connection, target, rows, vector, filters, limits, day)
+        return found_by_vector(sent.rows(), target)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +138,21 @@ def test_the_value_of_a_filter_is_never_read_as_sql(
     with corpus.context.database.connection() as connection:
         known = publication(connection, corpus.slug)
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
-    vector, limits, day = np.ones(16, np.float32) / 4, SearchRequest(query="q").limits(), date(2026, 11, 1)
+    vector, day = np.ones(16, np.float32) / 4, date(2026, 11, 1)
+    # One row is enough: what the graph finds is not looked for once more with bound values.
+    limits = SearchRequest(query="q", top_k=1, mode="dense", fetch_multiplier=1).limits()
+    assert limits.fetch_limit == 1
+    sent = repository._send
+    names: list[str] = []
+    monkeypatch.setattr(repository, "_send", lambda *given, **rest: (names.append(given[1]), sent(*given, **rest))[1])
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
 
         def found(filters: SearchFilters) -> list[str]:
-            return [each.text for each in nearest_fragments(connection, target, vector, filters, limits, day)]
+            names.clear()
+            texts = [each.text for each in nearest_fragments(connection, target, vector, filters, limits, day)]
+            if texts:
+                assert names == ["nearest_fragments" if exactly else "nearest_by_graph"]
+            return texts
 
         for number, name in enumerate(AWKWARD):
             assert found(SearchFilters(product=name)) == [f"text {number}"]
@@ -140,28 +160,62 @@ def test_the_value_of_a_filter_is_never_read_as_sql(
             assert found(SearchFilters(product=name + "'")) == []
 
 
-def test_without_a_filter_one_plan_serves_all_questions(
-    corpus: Any, other_corpus: Any, monkeypatch: pytest.MonkeyPatch
+def test_filters_of_any_length_are_bound_where_they_would_be_long_in_the_text(
+    corpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
+    long = "x" * repository.LONGEST_FILTERS
+    corpus.publish(corpus.doc("one.md", "text", attributes={"key": long}), corpus.doc("two.md", "other"))
+    with corpus.context.database.connection() as connection:
+        known = publication(connection, corpus.slug)
+    target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
+    limits = SearchRequest(query="q").limits()
+    with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
+        filters = SearchFilters(attributes={"key": long})
+        found = nearest_fragments(connection, target, np.ones(16, np.float32) / 4, filters, limits, date(2026, 11, 1))
+        kept = connection.execute("SELECT max(length(statement)) AS most FROM pg_prepared_statements").fetchone()[
+            "most"
+        ]
+    assert [each.text for each in found] == ["text"]
+    assert (kept or 0) < repository.LONGEST_FILTERS + 2_000
+
+
+FILTERS: list[dict[str, Any]] = [{}, {"product": "half"}, {"product": "few"}]
+
+
+@pytest.mark.parametrize("given", FILTERS, ids=["none", "half", "few"])
+def test_one_plan_serves_all_questions_of_the_same_filters(
+    corpus: Any, other_corpus: Any, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(leaf_indexes, "GRAPH_FROM_ROWS", 5)
     monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", 0)
     for each in (corpus, other_corpus):
-        each.publish(each.doc("many.md", *(f"text {number} of {each.slug}" for number in range(ROWS))))
+        parts = {"half": ROWS // 2, "few": 12, "other": ROWS // 2 - 12}
+        each.publish(
+            *(
+                each.doc(
+                    f"{product}.md", *(f"{product} {number} of {each.slug}" for number in range(rows)), product=product
+                )
+                for product, rows in parts.items()
+            )
+        )
     with corpus.context.database.connection() as connection:
         known = publication(connection, corpus.slug)
     target = SearchTarget(corpus.slug, known.generation, known.serving_table, "space", known.analyser)
     limits, day = SearchRequest(query="q", top_k=3, mode="dense").limits(), date(2026, 11, 1)
+    filters = SearchFilters.from_pairs(given)
     generator = np.random.default_rng(7)
     with read_session(corpus.context.database, groups=["everyone"], show_archived=False) as connection:
         for _ in range(3):
             vector = generator.normal(size=16).astype(np.float32)
             vector /= np.linalg.norm(vector)
-            found = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
+            found = nearest_fragments(connection, target, vector, filters, limits, day)
             with monkeypatch.context() as few:
                 few.setattr(repository, "EXACT_UP_TO_ROWS", ROWS * 10)
-                exactly = nearest_fragments(connection, target, vector, SearchFilters(), limits, day)
+                exactly = nearest_fragments(connection, target, vector, filters, limits, day)
             assert [one.fragment_id for one in found] == [one.fragment_id for one in exactly]
             assert {one.corpus for one in found} == {corpus.slug}
+            assert not given or {one.metadata["product"] for one in found} == {given["product"]}
         (prepared,) = connection.execute(
             "SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%WITH nearest%'"
             " AND statement NOT LIKE '%+ 0%'"
@@ -170,5 +224,13 @@ def test_without_a_filter_one_plan_serves_all_questions(
         repository.prefer_graph(connection, 110)
         called = f"EXPLAIN EXECUTE {prepared['name']} ('[{','.join(['1'] * 16)}]')"
         plan = "\n".join(row["QUERY PLAN"] for row in connection.execute(called).fetchall())
-        assert "_hnsw on" in plan
+        assert "Seq Scan on fragments" not in plan
+        if given.get("product") != "few":
+            assert "_hnsw on" in plan
         assert other_corpus.slug not in plan, "other corpora have no part in it"
+        nearest_fragments(connection, target, vector, SearchFilters(product="other"), limits, day)
+        counted = connection.execute(
+            "SELECT count(*) AS plans FROM pg_prepared_statements WHERE statement LIKE '%WITH nearest%'"
+            " AND statement NOT LIKE '%+ 0%'"
+        ).fetchone()
+        assert counted["plans"] == 2, "other filters have a plan of their own"

@@ -62,6 +62,14 @@ def test_an_evaluator_sees_the_generation_it_names_and_no_more_groups(corpus: An
             assert {row["fragment_id"].removeprefix("handbook/") for row in rows} == seen
 
 
+def test_an_evaluator_may_not_mix_words_of_what_is_published_with_staged_rows(corpus: Any, table: str) -> None:
+    with (
+        pytest.raises(errors.InsufficientPrivilege, match="lexical_candidates"),
+        read_session(corpus.context.database, groups=["everyone"], as_evaluator=("handbook", 2)) as connection,
+    ):
+        found(connection, EVERYTHING)
+
+
 def test_persons_and_strangers(login: Any, table: str) -> None:
     alice, mallory = login(groups=["everyone"]), login(mapped=False)
     for attempt in (

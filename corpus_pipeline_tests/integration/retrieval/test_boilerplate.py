@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from corpus_pipeline.index import read_session
-from corpus_pipeline.retrieval.repository import nearest_fragments
+from corpus_pipeline.retrieval.repository import pipelined, send_nearest
 from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
+from corpus_pipeline.retrieval.rows import found_by_vector
 from corpus_pipeline.store import Database
 
 
@@ -23,10 +24,10 @@ def test_boilerplate_is_found_only_when_asked_for(database: Database, serve: Any
     with read_session(database, groups=("everyone",)) as connection:
 
         def found() -> list[str]:
-            nearest = nearest_fragments(
-                connection, target, vectors[0], SearchFilters(), SearchRequest(query="q").limits(), date(2026, 11, 1)
-            )
-            return [candidate.document_id for candidate in nearest]
+            limits, day = SearchRequest(query="q").limits(), date(2026, 11, 1)
+            with pipelined(connection):
+                rows = send_nearest(connection, target, 2, vectors[0], SearchFilters(), limits, day).rows()
+            return [candidate.document_id for candidate in found_by_vector(rows, target)]
 
         assert found() == ["handbook/text.md"]
         connection.execute("SELECT set_config('corpus.show_boilerplate', 'on', true)")

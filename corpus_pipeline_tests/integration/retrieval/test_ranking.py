@@ -181,7 +181,7 @@ def test_the_server_looks_for_words_before_the_vector_is_begun(
 def test_generations_above_the_published_one_are_not_seen(database: Database, serve, served):
     vector = unit(np.ones(DIMENSIONS))
     serve("c", [served("old.md", vector=vector)], space=SPACE)
-    target = serve("c", [served("new.md", vector=vector)], space=SPACE, generation=2, publish=False)
+    target = serve("c", [served("new.md", "the dunning cycle", vector)], space=SPACE, generation=2, publish=False)
     question = Question(SearchRequest(query="q", as_of=AS_OF), {SPACE: vector}, AS_OF)
     with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
         assert rank_fragments(reader, [target], question).accepted_documents == {"c/old.md"}
@@ -189,6 +189,9 @@ def test_generations_above_the_published_one_are_not_seen(database: Database, se
         database, groups=("everyone",), as_of=AS_OF, show_archived=False, as_evaluator=("c", 2)
     ) as evaluator:
         staged = replace(target, is_evaluated=True)
+        by_words = replace(question, request=SearchRequest(query="dunning", as_of=AS_OF, mode="sparse"))
+        (found,) = rank_fragments(evaluator, [staged], by_words).accepted
+        assert (found.document_id, (found.lexical_score or 0) > 0) == ("c/new.md", True)
         assert rank_fragments(evaluator, [staged], question).accepted_documents >= {"c/new.md"}
 
 

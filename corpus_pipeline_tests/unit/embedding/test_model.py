@@ -168,13 +168,14 @@ def test_a_models_own_graph_is_quantised_and_left_as_it_is(tmp_path: Path) -> No
     own.parent.mkdir(parents=True)
     with graph_file(model_folder("all-MiniLM-L6-v2"), "onnx", "float32", None) as exported:
         own.write_bytes(exported.read_bytes())
-    before = file_sha256(own)
+    before, touched = file_sha256(own), own.parent.stat().st_mtime_ns
     with graph_file(tmp_path / "model", "onnx", "float32", tmp_path / "kept") as path:
         assert path == own
     with graph_file(tmp_path / "model", "onnx", "int8", tmp_path / "kept") as path:
         assert path.is_relative_to(tmp_path / "kept")
         assert path.stat().st_size < 0.85 * own.stat().st_size
     assert file_sha256(own) == before
+    assert own.parent.stat().st_mtime_ns == touched, "nothing is written beside it, for that may be forbidden"
 
 
 def test_batches_hold_every_text_once_within_both_limits() -> None:

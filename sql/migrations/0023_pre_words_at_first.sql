@@ -12,3 +12,6 @@ BEGIN
     EXECUTE replace(definition, former, 'wanted := greatest(2.0 * most, most + 30.0);');
 END
 $$;
+
+-- An evaluator who asks for the words of the published generation and the rows of a staged one would get a mixture.
+REVOKE EXECUTE ON FUNCTION serving.lexical_candidates(text, integer[], jsonb, integer) FROM corpus_evaluator;
