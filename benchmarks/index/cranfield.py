@@ -1,6 +1,6 @@
 """BM25 of the database beside bm25s on the same terms, and HNSW beside exact search, on the Cranfield collection.
 
-    python -m benchmarks.index.cranfield FOLDER [--words]
+    python -m benchmarks.index.cranfield FOLDER [--words] [--backend onnx --precision int8]
 
 ``--words`` leaves the model out and measures BM25 alone.
 FOLDER has corpus.jsonl, queries.jsonl and qrels.tsv (1,400 abstracts, 225 queries, 1,837 judgements).
@@ -22,6 +22,7 @@ from psycopg import sql
 from benchmarks.index.corpora import BenchDocument, context_for, fill, fresh_database, publish, stage
 from benchmarks.index.synthetic import vectors
 from benchmarks.reporting import report
+from benchmarks.retrieval.amplified import with_backend
 from corpus_pipeline.embedding import load_model
 from corpus_pipeline.index import Publication, analyser_of, publication, read_session
 from corpus_pipeline.store import StageContext
@@ -36,6 +37,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--words", action="store_true", help="without vectors: nothing is embedded")
+    parser.add_argument("--backend", default="torch", help="of the embedding model: torch, openvino or onnx")
+    parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
     arguments = parser.parse_args()
     folder, with_vectors = arguments.folder, not arguments.words
     if not (folder / "corpus.jsonl").is_file():
@@ -47,7 +50,7 @@ def main() -> None:
     lines = (folder / "qrels.tsv").read_text().splitlines()[1:]
     qrels = [ir_measures.Qrel(q, d, int(r)) for q, d, r in (line.split("\t") for line in lines)]
     with tempfile.TemporaryDirectory() as state, fresh_database() as database:
-        context = context_for(database, "cranfield", Path(state))
+        context = with_backend(context_for(database, "cranfield", Path(state)), arguments.backend, arguments.precision)
         passages, asked = _vectors(context, list(texts.values()), list(queries.values()), with_vectors=with_vectors)
         fill(
             context,
@@ -70,7 +73,8 @@ def main() -> None:
         rows.append({"ranking": name} | {str(measure): round(values[measure], 4) for measure in measures})
     report(
         RESULTS,
-        "cranfield" if with_vectors else "cranfield_words",
+        ("cranfield" if with_vectors else "cranfield_words")
+        + ("" if arguments.precision == "float32" else f"_{arguments.precision}"),
         rows,
         {
             "documents": len(texts),
