@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from corpus_pipeline import retrieval
-from corpus_pipeline.errors import ModelUnavailableError, NothingPublishedError, SearchError, UnknownCorpusError
+from corpus_pipeline.errors import (
+    DatabaseUnreachableError,
+    ModelUnavailableError,
+    NothingPublishedError,
+    SearchError,
+    UnknownCorpusError,
+)
 from corpus_pipeline.registry import CorpusSpec, Registry, SourceSpec
 from corpus_pipeline.retrieval import KeptOutReason, SearchFilters, SearchRequest, SearchResult
 from corpus_pipeline.store import Database
@@ -215,6 +221,25 @@ def test_before_the_first_publication_search_says_what_to_run(database, registry
     with pytest.raises(NothingPublishedError) as caught:
         ask(database, registry, REFUND)
     assert "corpus-pipeline ingest" in caught.value.remedy
+
+
+def test_a_server_that_dies_between_words_and_neighbours_is_named_and_the_next_search_answers(
+    database, registry, handbook, monkeypatch
+):
+    send_nearest = retrieval.ranking.repository.send_nearest
+
+    def killed(connection, *given):
+        with database.session() as operator:
+            operator.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
+        return send_nearest(connection, *given)
+
+    request = SearchRequest(query=REFUND, corpora=("handbook",), groups=("everyone",), as_of=AS_OF)
+    with monkeypatch.context() as dying:
+        dying.setattr(retrieval.ranking.repository, "send_nearest", killed)
+        with pytest.raises(DatabaseUnreachableError) as caught:
+            retrieval.search(database, registry, request)
+    assert "Start the server" in caught.value.remedy
+    assert retrieval.search(database, registry, request).sufficient
 
 
 def test_vectors_of_other_weights_are_not_compared_with_those_of_a_question(database, registry, serve, served):
