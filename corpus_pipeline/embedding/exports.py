@@ -26,11 +26,10 @@ __all__ = ["graph_file"]
 _OWN = {"openvino": ("openvino/openvino_model.xml", "openvino_model.xml"), "onnx": ("onnx/model.onnx", "model.onnx")}
 _HASHES = "export.json"
 _OPSET = 17
-
-Export = Callable[[Path], None]
-"""Writes a graph below a folder."""
-
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+_Export = Callable[[Path], None]
+"""Writes a graph below a folder."""
 
 
 @contextmanager
@@ -53,7 +52,9 @@ def graph_file(folder: Path, backend: str, precision: str, kept: Path | None) ->
         if own is None:
             _EXPORTERS[backend](folder, target)
         if precision == "int8":
-            _quantise(own or target / _OWN[backend][0], target / _OWN[backend][0])
+            graph = target / _OWN[backend][0]
+            graph.parent.mkdir(parents=True, exist_ok=True)
+            quantise(own or graph, graph)
 
     if kept is not None and _is_kept(export, kept):
         yield kept / _OWN[backend][0]
@@ -67,15 +68,7 @@ def _own_graph(folder: Path, backend: str) -> Path | None:
     return next((folder / name for name in _OWN[backend] if (folder / name).is_file()), None)
 
 
-def _quantise(graph: Path, target: Path) -> None:
-    """Which may be one file."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = target.with_name("int8.onnx")
-    quantise(graph, made)
-    made.replace(target)
-
-
-def _is_kept(export: Export, kept: Path) -> bool:
+def _is_kept(export: _Export, kept: Path) -> bool:
     """Whether an export is kept there; made if it is not, unless this installation may not write there."""
     if _is_intact(kept):
         return True
@@ -86,7 +79,7 @@ def _is_kept(export: Export, kept: Path) -> bool:
     return True
 
 
-def _keep(export: Export, kept: Path) -> None:
+def _keep(export: _Export, kept: Path) -> None:
     """Exports under the final name in one step; another process that was first keeps its own."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=".export-", dir=kept.parent))

@@ -71,10 +71,10 @@ def _begin(
     groups: Sequence[str], as_evaluator: tuple[str, int] | None, as_of: date | None, show_archived: bool
 ) -> sql.Composed:
     evaluated = f"{as_evaluator[0]}:{as_evaluator[1]}" if as_evaluator else ""
-    # Names of groups may be anything: they alone are quoted each time, by the connection that they are sent on.
+    # Names of groups may be anything: they are quoted each time, by the connection that they are sent on.
     return sql.Composed(
         [
-            *_begin_of(EVALUATOR if as_evaluator else READER, as_of, show_archived),
+            _begin_of(EVALUATOR if as_evaluator else READER, as_of, show_archived),
             sql.SQL(
                 ", set_config('corpus.evaluate_generation', {}, true),"
                 " set_config('corpus.groups', {}::text[]::text, true)"
@@ -84,7 +84,7 @@ def _begin(
 
 
 @lru_cache(maxsize=64)
-def _begin_of(role: str, as_of: date | None, show_archived: bool) -> sql.Composed:
+def _begin_of(role: str, as_of: date | None, show_archived: bool) -> sql.SQL:
     local = {
         **_SEARCH_SETTINGS,
         "corpus.as_of": as_of.isoformat() if as_of else "",
@@ -94,7 +94,7 @@ def _begin_of(role: str, as_of: date | None, show_archived: bool) -> sql.Compose
         role=sql.Identifier(role), local=_set_locally(local)
     )
     # Put together once: this takes longer than sending it.
-    return sql.Composed([sql.SQL(text.as_string(None))])
+    return sql.SQL(text.as_string(None))
 
 
 def search_width(leaf_rows: int | None) -> int:

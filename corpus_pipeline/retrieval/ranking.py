@@ -156,15 +156,7 @@ def look_elsewhere(
     rows = leaf_sizes(connection, others)
     with repository.pipelined(connection):
         lookups = [
-            repository.send_nearest(
-                connection,
-                target,
-                rows[target.corpus],
-                question.vectors[target.space],
-                question.request.filters,
-                question.limits_of(target.corpus),
-                question.as_of,
-            )
+            _send_nearest(connection, target, rows[target.corpus], question.request.filters, question)
             for target in others
         ]
         for target, sent in zip(others, lookups, strict=True):
@@ -215,6 +207,13 @@ def explain_documents(
     }
 
 
+def _send_nearest(
+    connection: Connection, target: SearchTarget, leaf_rows: int | None, filters: SearchFilters, question: Question
+) -> repository.SentLookup:
+    vector, limits = question.vectors[target.space], question.limits_of(target.corpus)
+    return repository.send_nearest(connection, target, leaf_rows, vector, filters, limits, question.as_of)
+
+
 def _candidates(
     connection: Connection,
     targets: Sequence[SearchTarget],
@@ -242,16 +241,7 @@ def _candidates(
         vectors = {target.space: question.vectors[target.space] for target in targets}
         neared = trace.begin("dense")
         neighbours = [
-            repository.send_nearest(
-                connection,
-                target,
-                rows[target.corpus],
-                vectors[target.space],
-                filters,
-                question.limits_of(target.corpus),
-                question.as_of,
-            )
-            for target, filters in by_vector
+            _send_nearest(connection, target, rows[target.corpus], filters, question) for target, filters in by_vector
         ]
         if not neighbours:
             neared({"corpora": 0, "fragments": 0})
