@@ -347,7 +347,7 @@ CREATE FUNCTION corpus.prepared_lexical_search(rule name, of_table text, of_corp
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    AS $_$
+    AS $$
 DECLARE
     k1 CONSTANT double precision := 1.5;
     b CONSTANT double precision := 0.75;
@@ -413,13 +413,17 @@ BEGIN
         FROM known o
     ) k, (
         -- Few fragments have any term so often: the last of their keys tells.
-        SELECT string_agg(
-            format(CASE WHEN level = 1 THEN '%2$s' ELSE 'CASE WHEN f.terms[cardinality(f.terms)] >= %1$s THEN %2$s ELSE 0 END' END,
-                   (SELECT min(k.number) - 1 FROM generate_subscripts(most_of_key, 1) AS k (number)
-                    WHERE most_of_key[k.number] >= level) * buckets,
-                   format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)', -level, level, vector)),
-            ' + ' ORDER BY level) AS score
-        FROM asked
+        SELECT string_agg(CASE WHEN step.key = 0 THEN step.score
+                               ELSE format('CASE WHEN n.last_key >= %s THEN %s', step.key * buckets, step.score) END,
+                          ' + ' ORDER BY step.key)
+               || repeat(' ELSE 0 END', (count(*) FILTER (WHERE step.key > 0))::integer) AS score
+        FROM (
+            SELECT k.key, string_agg(format('%s / (%s + n.norm) * (%L::public.sparsevec OPERATOR(public.<#>) f.term_levels)',
+                                            -level, level, vector), ' + ' ORDER BY level) AS score
+            FROM asked, LATERAL (SELECT min(k.number) - 1 AS key FROM generate_subscripts(most_of_key, 1) AS k (number)
+                                 WHERE most_of_key[k.number] >= level) AS k
+            GROUP BY k.key
+        ) AS step
     ) a, (
         SELECT format('{%s}/%s', string_agg(format('%s:%s', place, weight * level / (level + least_norm)), ','),
                       levels * buckets) AS vector
@@ -436,7 +440,7 @@ BEGIN
 
     prepared.search := format(
         'SELECT f.fragment_id, %s AS bm25
-         FROM serving.%I AS f, LATERAL (SELECT %L::double precision + %L::double precision * f.term_count AS norm OFFSET 0) AS n
+         FROM serving.%I AS f, LATERAL (SELECT %L::double precision + %L::double precision * f.term_count AS norm, f.terms[cardinality(f.terms)] AS last_key OFFSET 0) AS n
          WHERE f.corpus = %L AND f.serving_state = ''current'' AND f.answer_use <> ''never''
            AND %%s AND (%s)
            AND (f.valid_from IS NULL OR f.valid_from <= %L)
@@ -450,7 +454,7 @@ BEGIN
     END IF;
     RETURN prepared;
 END
-$_$;
+$$;
 
 COMMENT ON FUNCTION corpus.prepared_lexical_search(rule name, of_table text, of_corpus text, of_generation integer, query_terms integer[], filters jsonb) IS 'Weights and bounds of a question, and the text of its search: exact BM25 of the rows that the named policy of the table shows. Without a search, no fragment has any of its words.';
 

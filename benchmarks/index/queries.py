@@ -13,7 +13,8 @@ from psycopg import sql
 
 from benchmarks.index.synthetic import vectors
 from corpus_pipeline.index import analyser_of, publication, read_session
-from corpus_pipeline.retrieval.repository import prefer_graph, scan_width
+from corpus_pipeline.retrieval.graph_width import graph_width
+from corpus_pipeline.retrieval.repository import prefer_graph
 from corpus_pipeline.retrieval.request import SearchFilters
 from corpus_pipeline.store import Connection, StageContext
 
@@ -124,7 +125,7 @@ def _measured(
     current_rows: int,
 ) -> dict[str, Any]:
     found, wanted, fewest = 0, 0, K
-    prefer_graph(reader, scan_width(current_rows, SearchFilters.from_pairs(filters)))
+    prefer_graph(reader, graph_width(current_rows, SearchFilters.from_pairs(filters)))
     started = time.perf_counter()
     reader.execute(query, {"vector": HalfVector(asked[0])}, prepare=True).fetchall()
     first = {"first ms": round((time.perf_counter() - started) * 1000, 2)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +17,29 @@ __all__ = ["Encoding", "encoding"]
 _Encoded = tuple[dict[str, Vector], float, float]
 """Vectors by space, and when making them began and ended."""
 
+MOST_AT_ONCE = 32
+
+
+class _Threads:
+    """Threads that questions are encoded in, kept: starting one takes as long as sending a statement.
+
+    A process that was forked off has none of them, and starts its own.
+    """
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="encode")
+        os.register_at_fork(after_in_child=self._start_anew)
+
+    def _start_anew(self) -> None:
+        self._executor = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="encode")
+
+    def submit(self, models: Mapping[str, EmbeddingModel], query: str) -> Future[_Encoded]:
+        """Begins to encode a question."""
+        return self._executor.submit(_encoded, models, query)
+
+
+_threads = _Threads()
+
 
 @contextmanager
 def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> Iterator[Encoding]:
@@ -26,12 +50,12 @@ def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> 
         query: The question in words.
         trace: Is told of the stage ``encode`` when a vector is first asked for, with the time that encoding took.
     """
-    executor = ThreadPoolExecutor(1, thread_name_prefix="encode")
+    vectors = Encoding(models, query, trace)
     try:
-        yield Encoding(executor, models, query, trace)
+        yield vectors
     finally:
         # A search that failed does not wait for a vector that nobody asks for any more.
-        executor.shutdown(wait=False, cancel_futures=True)
+        vectors.cancel()
 
 
 class Encoding(Mapping[str, Vector]):
@@ -40,10 +64,7 @@ class Encoding(Mapping[str, Vector]):
     Asking for one waits until all are made, and raises what encoding has raised.
     """
 
-    def __init__(
-        self, executor: ThreadPoolExecutor, models: Mapping[str, EmbeddingModel], query: str, trace: Trace
-    ) -> None:
-        self._executor = executor
+    def __init__(self, models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> None:
         self._models = models
         self._query = query
         self._trace = trace
@@ -51,13 +72,18 @@ class Encoding(Mapping[str, Vector]):
         self._made: dict[str, Vector] | None = None
 
     def begin(self) -> None:
-        """Starts the thread. What else is to run at once is better sent before: both are Python at first."""
+        """Begins in a thread. What else is to run at once is better sent before: both are Python at first."""
         self._begun()
 
     def _begun(self) -> Future[_Encoded]:
         if self._future is None:
-            self._future = self._executor.submit(_encoded, self._models, self._query)
+            self._future = _threads.submit(self._models, self._query)
         return self._future
+
+    def cancel(self) -> None:
+        """Gives up what has not begun yet."""
+        if self._future is not None:
+            self._future.cancel()
 
     def __getitem__(self, space: str) -> Vector:
         if self._made is None:

@@ -156,10 +156,13 @@ def look_elsewhere(
     rows = leaf_sizes(connection, others)
     with repository.pipelined(connection):
         lookups = [
-            _send_nearest(connection, target, rows[target.corpus], question.request.filters, question)
-            for target in others
+            _nearest(connection, target, rows[target.corpus], question.request.filters, question) for target in others
         ]
-        for target, sent in zip(others, lookups, strict=True):
+        with repository.graph_scans(connection) as prefer:
+            asked = [
+                one.send(question.vectors[target.space], prefer) for one, target in zip(lookups, others, strict=True)
+            ]
+        for target, sent in zip(others, asked, strict=True):
             nearest = found_by_vector(sent.rows(), target)
             if nearest and nearest[0].score >= question.limits_of(target.corpus).min_score:
                 best[target.corpus] = nearest[0].score
@@ -207,11 +210,11 @@ def explain_documents(
     }
 
 
-def _send_nearest(
+def _nearest(
     connection: Connection, target: SearchTarget, leaf_rows: int | None, filters: SearchFilters, question: Question
-) -> repository.SentLookup:
-    vector, limits = question.vectors[target.space], question.limits_of(target.corpus)
-    return repository.send_nearest(connection, target, leaf_rows, vector, filters, limits, question.as_of)
+) -> repository.NearestLookup:
+    limits = question.limits_of(target.corpus)
+    return repository.NearestLookup(connection, target, leaf_rows, filters, limits, question.as_of)
 
 
 def _candidates(
@@ -225,7 +228,6 @@ def _candidates(
     by_words = [(one, each) for one in targets if _mode(one, question) != "dense" for each in question.filters]
     by_vector = [(one, each) for one in targets if _mode(one, question) != "sparse" for each in question.filters]
     rows = leaf_sizes(connection, targets)
-    # The server looks for words while the vector is made, which they do not need, and goes on to neighbours at once.
     with repository.pipelined(connection):
         worded = trace.begin("sparse")
         words = [
@@ -234,15 +236,25 @@ def _candidates(
             )
             for target, filters in by_words
         ]
+        # The server looks for words while the vector is made, which they do not need.
         if meanwhile is not None:
             meanwhile()
         if not words:
             worded({"corpora": 0, "fragments": 0})
-        vectors = {target.space: question.vectors[target.space] for target in targets}
-        neared = trace.begin("dense")
-        neighbours = [
-            _send_nearest(connection, target, rows[target.corpus], filters, question) for target, filters in by_vector
+        lookups = [
+            _nearest(connection, target, rows[target.corpus], filters, question) for target, filters in by_vector
         ]
+        with repository.graph_scans(connection) as prefer:
+            if lookups:
+                prefer(lookups[0].width)
+            # Fetching waits for all that was sent: rows of words are read while the server looks for neighbours.
+            for sent in words:
+                sent.wait()
+            vectors = {target.space: question.vectors[target.space] for target in targets}
+            neared = trace.begin("dense")
+            neighbours = [
+                one.send(vectors[target.space], prefer) for one, (target, _) in zip(lookups, by_vector, strict=True)
+            ]
         if not neighbours:
             neared({"corpora": 0, "fragments": 0})
         sparse: dict[str, Candidate] = {}

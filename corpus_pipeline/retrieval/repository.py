@@ -18,37 +18,33 @@ from psycopg.pq import PipelineStatus
 from psycopg.rows import tuple_row
 from psycopg.types.json import Jsonb
 
-from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves, search_width
+from corpus_pipeline.index import EF_SEARCH, analyser_of, leaves
 from corpus_pipeline.records import ServingState
 from corpus_pipeline.retrieval.budget import SectionText
 from corpus_pipeline.retrieval.candidate import Candidate
+from corpus_pipeline.retrieval.graph_width import graph_width
 from corpus_pipeline.retrieval.request import SearchFilters, SearchLimits
 from corpus_pipeline.retrieval.rows import FRAGMENT_COLUMNS, FragmentRow, SearchTarget, Vector, found_by_vector
 from corpus_pipeline.store import Connection, load_queries
 
 __all__ = [
+    "NearestLookup",
     "SentLookup",
     "best_of_documents",
     "counted_rows",
     "facet_rows",
+    "graph_scans",
     "leaf_of",
     "nearest_of_state",
     "parent_texts",
     "pipelined",
     "prefer_graph",
     "prefer_nothing",
-    "scan_width",
-    "send_nearest",
     "send_words",
     "widen_scan",
 ]
 
 MAX_EF_SEARCH = 1000
-UNINDEXED_EF_SEARCH = 800
-"""For filters that no index serves: the graph meets ten or twenty rows for one that passes."""
-SMALL_LEAF_ROWS = 50_000
-FILTERED_EF_SEARCH = 160
-"""In a small leaf the nearest that pass lie far apart: of a value that half of 10,000 rows have, 110 finds 0.983."""
 EXACT_UP_TO_ROWS = 2_000
 """So few rows are looked at one by one as soon as the graph is walked."""
 LONGEST_FILTERS = 2_000
@@ -73,6 +69,10 @@ _FILTER_KEYS_BEFORE_TERMS = {
 """Tables of the layout before lexical ranking have no columns for what filters compare."""
 
 
+PreferWidth = Callable[[int | None], None]
+"""Prefers a graph walked so wide, ``None`` no graph, for what is sent next."""
+
+
 class SentLookup:
     """A lookup that the server has been told of.
 
@@ -92,10 +92,16 @@ class SentLookup:
         self._cursor = cursor
         self._at_least = at_least
         self._otherwise = otherwise
+        self._begun: list[FragmentRow] = []
+
+    def wait(self) -> None:
+        """Waits for the answer, and for all sent to the session meanwhile; its rows are read later."""
+        if self._cursor is not None:
+            self._begun += self._cursor.fetchmany(1)
 
     def rows(self) -> list[FragmentRow]:
-        """Its rows, best first; waits for them and for all that was sent to the session meanwhile."""
-        rows = [] if self._cursor is None else self._cursor.fetchall()
+        """Its rows, best first, once; waits for them and for all that was sent to the session meanwhile."""
+        rows = [] if self._cursor is None else [*self._begun, *self._cursor.fetchall()]
         if self._otherwise is not None and len(rows) < self._at_least:
             return self._otherwise().fetchall()
         return rows
@@ -112,48 +118,84 @@ def counted_rows(connection: Connection, names: Sequence[str]) -> dict[str, int 
     return {row["name"]: None if row["rows"] is None or row["rows"] < 0 else int(row["rows"]) for row in counted}
 
 
-def send_nearest(
-    connection: Connection,
-    target: SearchTarget,
-    leaf_rows: int | None,
-    vector: Vector,
-    filters: SearchFilters,
-    limits: SearchLimits,
-    as_of: date,
-) -> SentLookup:
-    """Asks for the nearest fragments that the session may see and that meet every filter.
+class NearestLookup:
+    """A lookup of the nearest fragments that the session may see and that meet every filter; it wants only the vector.
 
     Args:
         connection: A read session in a pipeline; its role and groups decide what is seen.
         target: Names corpus and table.
         leaf_rows: About how many current rows that has; ``None`` when they were never counted.
-        vector: float32, shape (dimensions,), L2-normalised.
         filters: All of them must be met.
         limits: How many to fetch.
         as_of: The day on which documents must be in force.
 
-    Returns:
-        For :func:`found_by_vector`: at most ``limits.fetch_limit`` rows, nearest first.
+    Attributes:
+        width: How wide the graph is to be walked, for :func:`graph_scans`; ``None`` where rows are compared one by one.
     """
-    values = {
-        "corpus": target.corpus,
-        "vector": HalfVector(vector),
-        "as_of": as_of,
-        "fetch_limit": limits.fetch_limit,
-        "filters": Jsonb(filters.as_json()),
-    }
 
-    def send_exactly() -> Cursor[FragmentRow]:
-        return _send(connection, "nearest_fragments", target, values)
+    def __init__(
+        self,
+        connection: Connection,
+        target: SearchTarget,
+        leaf_rows: int | None,
+        filters: SearchFilters,
+        limits: SearchLimits,
+        as_of: date,
+    ) -> None:
+        self.connection = connection
+        self._target = target
+        self._values: dict[str, Any] = {
+            "corpus": target.corpus,
+            "as_of": as_of,
+            "fetch_limit": limits.fetch_limit,
+            "filters": Jsonb(filters.as_json()),
+        }
+        self._scope = _Scope.quoted(connection, filters, as_of)
+        is_exact = leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS
+        is_long = len(self._scope.filters) > LONGEST_FILTERS
+        self.width = None if is_exact or is_long else graph_width(leaf_rows, filters)
 
-    scope = _Scope.quoted(connection, filters, as_of)
-    if (leaf_rows is not None and leaf_rows <= EXACT_UP_TO_ROWS) or len(scope.filters) > LONGEST_FILTERS:
-        return SentLookup(send_exactly())
-    prefer_graph(connection, scan_width(leaf_rows, filters))
-    cursor = _send(connection, "nearest_by_graph", target, values, scope=scope, prepare=True)
-    prefer_nothing(connection)
-    # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
-    return SentLookup(cursor, at_least=limits.fetch_limit, otherwise=send_exactly)
+    def send(self, vector: Vector, prefer: PreferWidth) -> SentLookup:
+        """Tells the server.
+
+        Args:
+            vector: float32, shape (dimensions,), L2-normalised.
+            prefer: Of :func:`graph_scans`.
+
+        Returns:
+            For :func:`found_by_vector`: at most ``limits.fetch_limit`` rows, nearest first. To be read after the end of
+            :func:`graph_scans`.
+        """
+        prefer(self.width)
+        values = self._values | {"vector": HalfVector(vector)}
+
+        def send_exactly() -> Cursor[FragmentRow]:
+            return _send(self.connection, "nearest_fragments", self._target, values)
+
+        if self.width is None:
+            return SentLookup(send_exactly())
+        cursor = _send(self.connection, "nearest_by_graph", self._target, values, scope=self._scope, prepare=True)
+        # The graph gives up after so many rows; where few of them pass, exact search finds those that do.
+        return SentLookup(cursor, at_least=self._values["fetch_limit"], otherwise=send_exactly)
+
+
+@contextmanager
+def graph_scans(connection: Connection) -> Iterator[PreferWidth]:
+    """Says how wide graphs are walked, and tells the server where it changes; in the end it prefers nothing again."""
+    known: int | None = None
+
+    def prefer(width: int | None) -> None:
+        nonlocal known
+        if width == known:
+            return
+        if width is None:
+            prefer_nothing(connection)
+        else:
+            prefer_graph(connection, width)
+        known = width
+
+    yield prefer
+    prefer(None)
 
 
 def send_words(
@@ -250,25 +292,6 @@ def facet_rows(connection: Connection, target: SearchTarget) -> list[dict[str, A
 def widen_scan(connection: Connection, fragments: int) -> None:
     """Lets the nearest-neighbour index of this transaction give as many rows as asked, in exact order."""
     load_queries("retrieval").widen_scan(connection, ef_search=str(min(fragments, MAX_EF_SEARCH)))
-
-
-def scan_width(leaf_rows: int | None, filters: SearchFilters) -> int:
-    """How wide a graph is walked (``hnsw.ef_search``).
-
-    Args:
-        leaf_rows: Of the leaf that it is of; ``None`` when they were never counted.
-        filters: Those that no index serves need the widest walk.
-
-    >>> scan_width(100_000, SearchFilters()), scan_width(100_000, SearchFilters(plan_tier="free"))
-    (110, 800)
-    >>> scan_width(10_000, SearchFilters(product="Relay")), scan_width(100_000, SearchFilters(product="Relay"))
-    (160, 110)
-    """
-    if filters.plan_tier or filters.attributes:
-        return UNINDEXED_EF_SEARCH
-    if filters.as_json() and leaf_rows is not None and leaf_rows <= SMALL_LEAF_ROWS:
-        return FILTERED_EF_SEARCH
-    return search_width(leaf_rows)
 
 
 def prefer_graph(connection: Connection, ef_search: int) -> None:

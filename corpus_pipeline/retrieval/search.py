@@ -55,7 +55,7 @@ def search(
     session = read_session(database, groups=request.groups, as_of=as_of, show_archived=False)
     with session as reader, reader.pipeline():
         found = _find(database, reader, registry, request, as_of, router, trace)
-        reader.commit()
+        reader.execute("COMMIT")  # waited for at the end of the pipeline
     kept_out = _explain(database, found, trace) if request.explain else []
     assessment, question = found.ranking.assessment, found.question
     return SearchResult(

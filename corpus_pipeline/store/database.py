@@ -65,21 +65,24 @@ def translate_errors(url: str = "") -> Iterator[None]:
     Raises:
         StoreError: Or the subclass that names the cause.
     """
-    shown = safe_url(url) if url else "the database"
     try:
         yield
     except pg_errors.DiskFull as error:
         raise DiskFullError(
-            f"{shown} has no space left: {_first_line(error)}",
+            f"{_shown(url)} has no space left: {_first_line(error)}",
             remedy="Free space where the database keeps its data, then run this again; nothing was published.",
         ) from error
     except PoolTimeout as error:
         raise DatabaseUnreachableError(
-            f"{shown} gave no connection in time: {_first_line(error)}",
+            f"{_shown(url)} gave no connection in time: {_first_line(error)}",
             remedy="Check that the server is up and its max_connections suffices.",
         ) from error
     except psycopg.OperationalError as error:
-        raise _connection_error(error, shown) from error
+        raise _connection_error(error, _shown(url)) from error
+
+
+def _shown(url: str) -> str:
+    return safe_url(url) if url else "the database"
 
 
 def _first_line(error: BaseException) -> str:

@@ -23,7 +23,9 @@ def nearest_fragments(
     """As search looks for them."""
     (rows,) = repository.counted_rows(connection, [repository.leaf_of(target)]).values()
     with repository.pipelined(connection):
-        sent = repository.send_nearest(connection, target, rows, vector, filters, limits, day)
+        lookup = repository.NearestLookup(connection, target, rows, filters, limits, day)
+        with repository.graph_scans(connection) as prefer:
+            sent = lookup.send(vector, prefer)
         return found_by_vector(sent.rows(), target)
 
 

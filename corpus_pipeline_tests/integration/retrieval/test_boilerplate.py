@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from corpus_pipeline.index import read_session
-from corpus_pipeline.retrieval.repository import pipelined, send_nearest
+from corpus_pipeline.retrieval.repository import NearestLookup, graph_scans, pipelined
 from corpus_pipeline.retrieval.request import SearchFilters, SearchRequest
 from corpus_pipeline.retrieval.rows import found_by_vector
 from corpus_pipeline.store import Database
@@ -26,8 +26,10 @@ def test_boilerplate_is_found_only_when_asked_for(database: Database, serve: Any
         def found() -> list[str]:
             limits, day = SearchRequest(query="q").limits(), date(2026, 11, 1)
             with pipelined(connection):
-                rows = send_nearest(connection, target, 2, vectors[0], SearchFilters(), limits, day).rows()
-            return [candidate.document_id for candidate in found_by_vector(rows, target)]
+                lookup = NearestLookup(connection, target, 2, SearchFilters(), limits, day)
+                with graph_scans(connection) as prefer:
+                    sent = lookup.send(vectors[0], prefer)
+                return [candidate.document_id for candidate in found_by_vector(sent.rows(), target)]
 
         assert found() == ["handbook/text.md"]
         connection.execute("SELECT set_config('corpus.show_boilerplate', 'on', true)")

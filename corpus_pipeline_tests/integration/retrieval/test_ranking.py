@@ -168,13 +168,16 @@ def test_the_server_looks_for_words_before_the_vector_is_begun(
 ) -> None:
     target = serve("c", [served("one.md", "the dunning cycle", vector=unit(np.ones(DIMENSIONS)))], space=SPACE)
     told: list[str] = []
-    send_words, send_nearest = repository.send_words, repository.send_nearest
+    send_words, send_nearest, wait = repository.send_words, repository.NearestLookup.send, repository.SentLookup.wait
     monkeypatch.setattr(repository, "send_words", lambda *given: (told.append("words"), send_words(*given))[1])
-    monkeypatch.setattr(repository, "send_nearest", lambda *given: (told.append("vector"), send_nearest(*given))[1])
+    monkeypatch.setattr(repository.SentLookup, "wait", lambda sent: (wait(sent), told.append("found"))[0])
+    monkeypatch.setattr(
+        repository.NearestLookup, "send", lambda *given: (told.append("vector"), send_nearest(*given))[1]
+    )
     question = Question(SearchRequest(query="dunning", as_of=AS_OF), {SPACE: unit(np.ones(DIMENSIONS))}, AS_OF)
     with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
         found = rank_fragments(reader, [target], question, meanwhile=lambda: told.append("begun"))
-    assert told == ["words", "begun", "vector"]
+    assert told == ["words", "begun", "found", "vector"]
     assert found.accepted_documents == {"c/one.md"}
 
 

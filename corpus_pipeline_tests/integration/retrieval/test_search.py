@@ -226,16 +226,17 @@ def test_before_the_first_publication_search_says_what_to_run(database, registry
 def test_a_server_that_dies_between_words_and_neighbours_is_named_and_the_next_search_answers(
     database, registry, handbook, monkeypatch
 ):
-    send_nearest = retrieval.ranking.repository.send_nearest
+    lookup = retrieval.ranking.repository.NearestLookup
+    send = lookup.send
 
-    def killed(connection, *given):
+    def killed(self, *given):
         with database.session() as operator:
-            operator.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
-        return send_nearest(connection, *given)
+            operator.execute("SELECT pg_terminate_backend(%s, 5000)", (self.connection.info.backend_pid,))
+        return send(self, *given)
 
     request = SearchRequest(query=REFUND, corpora=("handbook",), groups=("everyone",), as_of=AS_OF)
     with monkeypatch.context() as dying:
-        dying.setattr(retrieval.ranking.repository, "send_nearest", killed)
+        dying.setattr(lookup, "send", killed)
         with pytest.raises(DatabaseUnreachableError) as caught:
             retrieval.search(database, registry, request)
     assert "Start the server" in caught.value.remedy

@@ -81,6 +81,22 @@ def test_a_server_that_died_while_held_is_started_again_with_its_data(state: Pat
         assert connection.execute("SELECT to_regclass('kept')::text").fetchone() == ("kept",)
 
 
+def test_connections_keep_the_memory_of_a_search_and_this_process_its_environment(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "4096")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    before = dict(os.environ)
+    embedded.start_embedded_server(state)
+    assert {name: value for name, value in os.environ.items() if name.startswith("MALLOC")} == {
+        name: value for name, value in before.items() if name.startswith("MALLOC")
+    }
+    postmaster = psutil.Process(int((state / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0]))
+    given = postmaster.environ()
+    assert int(given["MALLOC_TRIM_THRESHOLD_"]) == 32 << 20
+    assert given["MALLOC_TOP_PAD_"] == "4096", "what an operator has set stays"
+
+
 def test_the_development_command_looks_after_the_server(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from corpus_pipeline.cli import dev as command
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from corpus_pipeline.embedding import EmbeddingModel
-from corpus_pipeline.retrieval.encoding import encoding
+from corpus_pipeline.retrieval.encoding import MOST_AT_ONCE, encoding
 from corpus_pipeline.retrieval.trace import Trace
 
 
@@ -58,3 +61,25 @@ def test_a_fault_is_raised_where_the_vector_is_needed() -> None:
         vectors.begin()
         with pytest.raises(ValueError, match="no weights"):
             vectors["space"]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_process_that_was_forked_off_encodes_as_well() -> None:
+    with encoding(models(Model()), "why?", Trace()) as vectors:
+        assert vectors["space"].tolist() == [1, 1, 1]
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)  # threads of the parent would never answer
+        with encoding(models(Model()), "why?", Trace()) as vectors:
+            os._exit(0 if vectors["space"].tolist() == [1, 1, 1] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_more_questions_than_threads_are_encoded_one_after_the_other() -> None:
+    def ask(number: int) -> list[float]:
+        with encoding(models(Model()), f"{number}?", Trace()) as vectors:
+            vectors.begin()
+            return cast("list[float]", vectors["space"].tolist())
+
+    with ThreadPoolExecutor(2 * MOST_AT_ONCE) as askers:
+        assert list(askers.map(ask, range(3 * MOST_AT_ONCE))) == [[1, 1, 1]] * (3 * MOST_AT_ONCE)
