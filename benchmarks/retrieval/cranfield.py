@@ -67,6 +67,8 @@ def main() -> None:
     parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
+    if not (folder / "corpus.jsonl").is_file():
+        parser.error(f"{folder} has no corpus.jsonl")
     rows = _jsonl(folder / "corpus.jsonl")
     texts = {row["id"]: _text(row) for row in rows}
     queries = {row["id"]: row["text"] for row in _jsonl(folder / "queries.jsonl")[: arguments.queries]}

@@ -55,6 +55,8 @@ def main() -> None:
     parser.add_argument("--backend", default="onnx", help="of the embedding model: openvino, onnx or torch")
     parser.add_argument("--precision", default="float32", help="of the embedding model: float32, bfloat16 or int8")
     arguments = parser.parse_args()
+    if not (arguments.folder / "cranfield" / "corpus.jsonl").is_file():
+        parser.error(f"{arguments.folder} has no cranfield/corpus.jsonl")
     source = material(arguments.folder)
     with _state(arguments.home) as home, Database.open(Settings(home=home)) as database:
         context = with_backend(context_for(database, SLUG, home), arguments.backend, arguments.precision)

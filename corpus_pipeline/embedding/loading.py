@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -19,7 +20,7 @@ from corpus_pipeline.embedding.fingerprint import fingerprint_parts
 from corpus_pipeline.embedding.graphs import Graph, OnnxGraph, OpenVinoGraph
 from corpus_pipeline.embedding.model import EmbeddingModel
 from corpus_pipeline.embedding.pooling import pooling_of
-from corpus_pipeline.errors import ConfigurationError, ModelUnavailableError
+from corpus_pipeline.errors import ConfigurationError, DiskFullError, ModelUnavailableError
 from corpus_pipeline.model_files import model_folder, model_max_tokens, tokenizer_file
 from corpus_pipeline.records import canonical_json, sha256_hex
 from corpus_pipeline.registry import EmbeddingSpec
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["exports_folder", "load_model", "load_model_of"]
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _EXTRAS = {
     "openvino": "pip install 'corpus-pipeline[openvino]'",
     "onnx": "pip install 'corpus-pipeline[onnx]'",
@@ -146,10 +148,22 @@ def _translated(spec: EmbeddingSpec) -> Iterator[None]:
         raise
     except Exception as error:  # sentence-transformers raises bare Exception for a missing backend
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if _is_for_want_of_space(error):
+            raise DiskFullError(
+                f"there is no room to export the model {spec.model} for backend {spec.backend!r}: {reason}",
+                remedy="Free disk space in the state folder and in the folder of temporary files (TMPDIR); nothing was "
+                "published.",
+            ) from error
         raise ModelUnavailableError(
             f"the model {spec.model} cannot be loaded with backend {spec.backend!r}: {reason}",
             remedy=f"Install the backend: {_EXTRAS[spec.backend]}; or write `backend: torch` in corpora.yaml.",
         ) from error
+
+
+def _is_for_want_of_space(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _NO_ROOM
+    return "iostream error" in str(error)  # all that OpenVINO says of a file that it could not write
 
 
 @contextmanager

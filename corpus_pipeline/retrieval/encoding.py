@@ -17,7 +17,8 @@ __all__ = ["Encoding", "encoding"]
 _Encoded = tuple[dict[str, Vector], float, float]
 """Vectors by space, and when making them began and ended."""
 
-MOST_AT_ONCE = 32
+MOST_AT_ONCE = 200
+"""As many as a process may have connections, and so searches; a thread is started when all others are busy."""
 
 
 class _Threads:
@@ -43,7 +44,7 @@ _threads = _Threads()
 
 @contextmanager
 def encoding(models: Mapping[str, EmbeddingModel], query: str, trace: Trace) -> Iterator[Encoding]:
-    """Encodes a question in a thread of its own, from when it is told to.
+    """Encodes a question in another thread, from when it is told to.
 
     Args:
         models: By vector space.

@@ -100,8 +100,9 @@ class SentLookup:
             self._begun += self._cursor.fetchmany(1)
 
     def rows(self) -> list[FragmentRow]:
-        """Its rows, best first, once; waits for them and for all that was sent to the session meanwhile."""
+        """Its rows, best first, once; waits for all that was sent to the session, unless :meth:`wait` has done so."""
         rows = [] if self._cursor is None else [*self._begun, *self._cursor.fetchall()]
+        self._begun = []
         if self._otherwise is not None and len(rows) < self._at_least:
             return self._otherwise().fetchall()
         return rows
@@ -181,7 +182,10 @@ class NearestLookup:
 
 @contextmanager
 def graph_scans(connection: Connection) -> Iterator[PreferWidth]:
-    """Says how wide graphs are walked, and tells the server where it changes; in the end it prefers nothing again."""
+    """Says how wide graphs are walked, and tells the server where it changes; in the end it prefers nothing again.
+
+    After an exception the transaction has to end: its settings are as they were last.
+    """
     known: int | None = None
 
     def prefer(width: int | None) -> None:

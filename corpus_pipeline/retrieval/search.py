@@ -51,11 +51,11 @@ def search(
     request.demand_query()
     as_of = request.as_of or datetime.now(UTC).date()
     trace = Trace()
-    # Statements are sent without waiting for the answers to those before.
+    # A pipeline: only those answers are waited for that something depends on.
     session = read_session(database, groups=request.groups, as_of=as_of, show_archived=False)
     with session as reader, reader.pipeline():
         found = _find(database, reader, registry, request, as_of, router, trace)
-        reader.execute("COMMIT")  # waited for at the end of the pipeline
+        reader.execute("COMMIT", prepare=False)  # waited for at the end of the pipeline
     kept_out = _explain(database, found, trace) if request.explain else []
     assessment, question = found.ranking.assessment, found.question
     return SearchResult(

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import psutil
 
@@ -34,6 +35,7 @@ _SERVER_ENVIRONMENT = {
     "MALLOC_TOP_PAD_": str(1 << 20),
 }
 """What the server is started with, where the environment does not say otherwise."""
+_environment_lock = Lock()
 
 
 def start_embedded_server(state_folder: Path, *, version: int = 18, database: str = DATABASE_NAME) -> str:
@@ -101,13 +103,14 @@ def stop_embedded_server(state_folder: Path) -> None:
 @contextmanager
 def _server_environment() -> Iterator[None]:
     """The wheel starts the server with the environment of this process, which gets its own back."""
-    added = {name: value for name, value in _SERVER_ENVIRONMENT.items() if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
+    with _environment_lock:
+        added = {name: value for name, value in _SERVER_ENVIRONMENT.items() if name not in os.environ}
+        os.environ.update(added)
+        try:
+            yield
+        finally:
+            for name in added:
+                os.environ.pop(name, None)
 
 
 def _make_folder(folder: Path) -> None:

@@ -170,6 +170,11 @@ def test_the_server_looks_for_words_before_the_vector_is_begun(
     told: list[str] = []
     send_words, send_nearest, wait = repository.send_words, repository.NearestLookup.send, repository.SentLookup.wait
     monkeypatch.setattr(repository, "send_words", lambda *given: (told.append("words"), send_words(*given))[1])
+    prefer = repository._prefer
+    monkeypatch.setattr(
+        repository, "_prefer", lambda *given, **settings: (told.append("settings"), prefer(*given, **settings))[1]
+    )
+    monkeypatch.setattr(repository, "EXACT_UP_TO_ROWS", -1)
     monkeypatch.setattr(repository.SentLookup, "wait", lambda sent: (wait(sent), told.append("found"))[0])
     monkeypatch.setattr(
         repository.NearestLookup, "send", lambda *given: (told.append("vector"), send_nearest(*given))[1]
@@ -177,8 +182,43 @@ def test_the_server_looks_for_words_before_the_vector_is_begun(
     question = Question(SearchRequest(query="dunning", as_of=AS_OF), {SPACE: unit(np.ones(DIMENSIONS))}, AS_OF)
     with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
         found = rank_fragments(reader, [target], question, meanwhile=lambda: told.append("begun"))
-    assert told == ["words", "begun", "found", "vector"]
+    assert told == ["words", "begun", "settings", "found", "vector", "settings"], "words are found without preferences"
     assert found.accepted_documents == {"c/one.md"}
+
+
+def test_each_corpus_is_searched_under_its_own_settings_and_the_session_has_its_own_again(
+    database: Database, serve, served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vector = unit(np.ones(DIMENSIONS))
+    targets = [serve(name, [served("one.md", "the dunning cycle", vector=vector)], space=SPACE) for name in "abc"]
+    sizes = {"a": 100, "b": 100_000, "c": 100}  # exactly, by the graph, exactly
+    monkeypatch.setattr("corpus_pipeline.retrieval.ranking.leaf_sizes", lambda *_: sizes)
+    asked: list[tuple[str, str]] = []
+    send = repository._send
+
+    def noted(connection, name, target, *given, **options):
+        cursor = send(connection, name, target, *given, **options)
+        scans = connection.execute("SHOW enable_seqscan")  # in the order in which the server comes to it
+        asked.append((f"{target.corpus} {name}", scans))
+        return cursor
+
+    monkeypatch.setattr(repository, "_send", noted)
+    question = Question(SearchRequest(query="dunning", as_of=AS_OF, top_k=3), {SPACE: vector}, AS_OF)
+    with read_session(database, groups=("everyone",), as_of=AS_OF, show_archived=False) as reader:
+        found = rank_fragments(reader, targets, question)
+        told = [(name, scans.fetchone()["enable_seqscan"]) for name, scans in asked]
+        assert reader.execute("SHOW enable_seqscan").fetchone() == {"enable_seqscan": "on"}
+        assert reader.execute("SHOW plan_cache_mode").fetchone() == {"plan_cache_mode": "auto"}
+    assert found.candidates[0].document_id == "a/one.md"
+    assert told == [
+        ("a lexical_fragments", "on"),
+        ("b lexical_fragments", "on"),
+        ("c lexical_fragments", "on"),
+        ("a nearest_fragments", "on"),
+        ("b nearest_by_graph", "off"),
+        ("c nearest_fragments", "on"),
+        ("b nearest_fragments", "on"),  # the graph had fewer rows than were wanted
+    ]
 
 
 def test_generations_above_the_published_one_are_not_seen(database: Database, serve, served):

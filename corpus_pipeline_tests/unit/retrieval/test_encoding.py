@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from contextlib import ExitStack
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from annotated_types import Le
 
 from corpus_pipeline.embedding import EmbeddingModel
 from corpus_pipeline.retrieval.encoding import MOST_AT_ONCE, encoding
 from corpus_pipeline.retrieval.trace import Trace
+from corpus_pipeline.settings import Settings
 
 
 class Model:
@@ -69,17 +72,45 @@ def test_a_process_that_was_forked_off_encodes_as_well() -> None:
         assert vectors["space"].tolist() == [1, 1, 1]
     child = os.fork()
     if child == 0:
-        signal.alarm(10)  # threads of the parent would never answer
-        with encoding(models(Model()), "why?", Trace()) as vectors:
-            os._exit(0 if vectors["space"].tolist() == [1, 1, 1] else 1)
+        code = 1
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(10)  # threads of the parent would never answer
+            with encoding(models(Model()), "why?", Trace()) as vectors:
+                code = 0 if vectors["space"].tolist() == [1, 1, 1] else 1
+        finally:
+            os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_more_questions_than_threads_are_encoded_one_after_the_other() -> None:
-    def ask(number: int) -> list[float]:
-        with encoding(models(Model()), f"{number}?", Trace()) as vectors:
-            vectors.begin()
-            return cast("list[float]", vectors["space"].tolist())
+class BusyModel(Model):
+    """Encodes nothing before it may."""
 
-    with ThreadPoolExecutor(2 * MOST_AT_ONCE) as askers:
-        assert list(askers.map(ask, range(3 * MOST_AT_ONCE))) == [[1, 1, 1]] * (3 * MOST_AT_ONCE)
+    def __init__(self) -> None:
+        super().__init__()
+        self.may = threading.Event()
+
+    def encode_queries(self, queries: list[str]) -> Any:
+        self.asked.append(queries)
+        self.may.wait(60)
+        return np.ones((1, 3), np.float32)
+
+
+def test_as_many_questions_are_encoded_at_once_as_there_may_be_searches() -> None:
+    model = BusyModel()
+    with ExitStack() as searches:
+        open_ones = [searches.enter_context(encoding(models(model), "why?", Trace())) for _ in range(MOST_AT_ONCE)]
+        for vectors in open_ones:
+            vectors.begin()
+        deadline = time.monotonic() + 30
+        while len(model.asked) < MOST_AT_ONCE and time.monotonic() < deadline:
+            time.sleep(0.01)
+        most_connections = next(one.le for one in Settings.model_fields["pool_size"].metadata if isinstance(one, Le))
+        assert len(model.asked) == MOST_AT_ONCE == most_connections
+
+        waiting = Model()
+        with encoding(models(waiting), "one more?", Trace()) as vectors:
+            vectors.begin()
+        model.may.set()
+        assert [vectors["space"].tolist() for vectors in open_ones] == [[1, 1, 1]] * MOST_AT_ONCE
+        assert not waiting.asked, "what no search waits for any more is not encoded"
