@@ -14,7 +14,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -98,8 +97,13 @@ def audited(name: str, url: str, home: Path, spec: CorpusSpec) -> Audit:
         found = _found(name, context)
         clock.note("")
         seconds, processor = time.monotonic() - began, time.process_time() - busy
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return Audit(name, round(seconds, 1), round(processor, 1), round(clock.longest, 1), memory, found)
+    return Audit(name, round(seconds, 1), round(processor, 1), round(clock.longest, 1), _most_memory_mb(), found)
+
+
+def _most_memory_mb() -> int:
+    """Of this process since it began: ``getrusage`` would give that of the one which started it, if that had more."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
 
 
 def _found(name: str, context: StageContext) -> str:
