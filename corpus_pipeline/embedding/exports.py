@@ -6,6 +6,7 @@ altered since is made again, so that a damaged file cannot change vectors in sil
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import tempfile
@@ -112,10 +113,16 @@ def _files(folder: Path) -> list[Path]:
 def _export_openvino(folder: Path, target: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(
-        str(folder), backend="openvino", device="cpu", local_files_only=True, model_kwargs={"export": True}
-    )
-    model.save_pretrained(str(target), create_model_card=False)
+    try:
+        model = SentenceTransformer(
+            str(folder), backend="openvino", device="cpu", local_files_only=True, model_kwargs={"export": True}
+        )
+        model.save_pretrained(str(target), create_model_card=False)
+    except RuntimeError as error:
+        if "iostream error" not in str(error):
+            raise
+        # All that OpenVINO says of a file that it could not write.
+        raise OSError(errno.ENOSPC, "OpenVINO could not write its graph", str(target)) from error
 
 
 def _export_onnx(folder: Path, target: Path) -> None:

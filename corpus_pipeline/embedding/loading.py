@@ -49,6 +49,7 @@ def load_model(spec: EmbeddingSpec, *, export_folder: Path | None = None) -> Emb
 
     Raises:
         ModelUnavailableError: Weights or the backend's package are missing.
+        DiskFullError: There is no room to export the model.
         ConfigurationError: The backend cannot compute in that precision.
     """
     parts = fingerprint_parts(spec)
@@ -148,7 +149,7 @@ def _translated(spec: EmbeddingSpec) -> Iterator[None]:
         raise
     except Exception as error:  # sentence-transformers raises bare Exception for a missing backend
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if _is_for_want_of_space(error):
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
             raise DiskFullError(
                 f"there is no room to export the model {spec.model} for backend {spec.backend!r}: {reason}",
                 remedy="Free disk space in the state folder and in the folder of temporary files (TMPDIR); nothing was "
@@ -158,12 +159,6 @@ def _translated(spec: EmbeddingSpec) -> Iterator[None]:
             f"the model {spec.model} cannot be loaded with backend {spec.backend!r}: {reason}",
             remedy=f"Install the backend: {_EXTRAS[spec.backend]}; or write `backend: torch` in corpora.yaml.",
         ) from error
-
-
-def _is_for_want_of_space(error: Exception) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in _NO_ROOM
-    return "iostream error" in str(error)  # all that OpenVINO says of a file that it could not write
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 
 from corpus_pipeline.embedding import EmbeddingModel
 from corpus_pipeline.retrieval.rows import Vector
@@ -21,25 +22,14 @@ MOST_AT_ONCE = 200
 """As many as a process may have connections, and so searches; a thread is started when all others are busy."""
 
 
-class _Threads:
-    """Threads that questions are encoded in, kept: starting one takes as long as sending a statement.
-
-    A process that was forked off has none of them, and starts its own.
-    """
-
-    def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="encode")
-        os.register_at_fork(after_in_child=self._start_anew)
-
-    def _start_anew(self) -> None:
-        self._executor = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="encode")
-
-    def submit(self, models: Mapping[str, EmbeddingModel], query: str) -> Future[_Encoded]:
-        """Begins to encode a question."""
-        return self._executor.submit(_encoded, models, query)
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    """Kept for all questions: starting a thread takes as long as sending a statement."""
+    return ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="encode")
 
 
-_threads = _Threads()
+# A process that was forked off has none of its parent's threads, and starts its own.
+os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 @contextmanager
@@ -78,7 +68,7 @@ class Encoding(Mapping[str, Vector]):
 
     def _begun(self) -> Future[_Encoded]:
         if self._future is None:
-            self._future = _threads.submit(self._models, self._query)
+            self._future = _threads().submit(_encoded, self._models, self._query)
         return self._future
 
     def cancel(self) -> None:
